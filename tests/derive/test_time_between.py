@@ -81,3 +81,6 @@ def test_links_among_calls_that_are_told_one_by_one_are_left_out_and_named() -> 
     assert likeness.ordered == likeness.alike == likeness.application - 3
     (said,) = [text for text in found.origin.assumed if "no word for it" in text]
     assert said.endswith(": 1 link, 1 stat, 1 unlink")
+    assert found.origin.observed is not None
+    (left,) = found.origin.observed.left_out
+    assert (left.what, left.files, left.operations) == ("links, and what is done to them", 1, 3)

@@ -19,6 +19,7 @@ from venturi.model.trace import Layer, Trace
 from venturi.model.workload import LeftOut
 
 SMALL = "small streams"
+OF_LINKS = "links, and what is done to them"
 STATS = "calls that only look at files that are used (stat, access)"
 NOT_TOLD = "requests of 0 bytes, or in another layer than that of the stream"
 

@@ -15,6 +15,7 @@ from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.walk import Walk
 from venturi.derive.remainder import (
+    OF_LINKS,
     SMALL,
     Amount,
     beyond_operations,
@@ -51,14 +52,19 @@ MAPPED_RULE = "1: a mapping was seen, and which part; what was touched in it was
 
 
 def observed_of(
-    captured: Captured, table: Table, streams: Streams, walks: Sequence[Walk]
+    captured: Captured,
+    table: Table,
+    streams: Streams,
+    walks: Sequence[Walk],
+    told: Column | None = None,
 ) -> Observed:
-    """The totals of the streams and walks that the workload reproduces, and what it leaves out.
+    """The totals of what the workload reproduces, and what it leaves out: streams and walks, or the
+    operations of a table that are `told` one by one.
 
     `open` counts creations too.
     """
     trace = captured.trace
-    kept = streams.of_file[table.file] >= 0
+    kept = streams.of_file[table.file] >= 0 if told is None else told
     masks = {kind: table.is_kind(kind) & kept for kind in _WORDS}
     operations = {word: int(np.count_nonzero(masks[kind])) for kind, word in _WORDS.items()}
     operations["sync"] = int(np.count_nonzero(table.is_kind(Kind.SYNC, Kind.DATA_SYNC) & kept))
@@ -67,7 +73,7 @@ def observed_of(
     written, read = masks[Kind.WRITE], masks[Kind.READ]
     data = written | read
     per_rank = np.bincount(table.rank[data], table.bytes[data], table.ranks).astype(np.int64)
-    left_out = _left_out(captured, table, streams, walks)
+    left_out = _left_out(captured, table, walks, ~kept, SMALL if told is None else OF_LINKS)
     reproduced = _amount(table, kept) + _of_walks(walks)
     coverage = coverage_of(reproduced, left_out)
     inside = np.bincount(table.rank[kept], (table.end_ns - table.start_ns)[kept] / 1e9, table.ranks)
@@ -85,20 +91,27 @@ def observed_of(
         coverage_bytes=coverage.bytes,
         coverage_operations=coverage.operations,
         coverage_files=coverage.files,
-        coverage_seconds=round(streams.coverage_seconds, 6),
+        coverage_seconds=_coverage_seconds(table, streams, told),
         left_out=left_out,
     )
 
 
+def _coverage_seconds(table: Table, streams: Streams, told: Column | None) -> float:
+    if told is None:
+        return round(streams.coverage_seconds, 6)
+    spent = (table.end_ns - table.start_ns).astype(np.float64)
+    return round(float(spent[told].sum() / max(spent.sum(), 1.0)), 6)
+
+
 def _left_out(
-    captured: Captured, table: Table, streams: Streams, walks: Sequence[Walk]
+    captured: Captured, table: Table, walks: Sequence[Walk], lost: Column, why: str
 ) -> list[LeftOut]:
     """What the source holds or lacks that the workload does not reproduce."""
     trace, operations = captured.trace, captured.operations
     found = gaps_left_out(trace)
     if operations is not None and trace.source.format.startswith("darshan"):
         found += beyond_operations(trace, operations)
-    found += _amount(table, streams.of_file[table.file] < 0).left_out(SMALL)
+    found += _amount(table, lost).left_out(why)
     if table.omitted is not None:
         lists = Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
         paths = [file.path for file in trace.files]

@@ -38,7 +38,7 @@ from venturi.derive.operation.walk_step import NOTE, with_walks
 from venturi.derive.operation.weave import woven
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
-from venturi.model.operation import KINDS, Kind
+from venturi.model.operation import KINDS, Column, Kind
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
@@ -85,7 +85,10 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         origin = origin.model_copy(
             update={
                 "confidence": confidence_of_calls(table, streams),
-                "assumed": _left_out(table, streams, walks, exact.left) + _of_these_ranks(table),
+                "assumed": _left_out(table, walks, ~exact.told) + _of_these_ranks(table),
+                "observed": with_walks_observed(
+                    observed_of(captured, table, streams, walks, exact.told), walks
+                ),
                 "likeness": exact.judgement.likeness,
             }
         )
@@ -126,8 +129,8 @@ class _Exact:
     judgement: Judgement
     pauses: int
     bits: float
-    left: Counter[str]
-    """Calls that it does not make, by kind."""
+    told: Column
+    """Which operations of the table it makes."""
 
 
 def _call_by_call(table: Table, streams: Streams, workload: Workload) -> _Exact | None:
@@ -156,14 +159,9 @@ def _first_sound(
         judgement = judged(table, exact)
         if judgement.likeness is not None and not judgement.fault:
             bits = cost_bits(exact, judgement, calls.pauses)
-            return _Exact(exact, judgement, calls.pauses, bits, _not_among(table, calls))
+            told_rows = np.isin(np.arange(len(table)), calls.row)
+            return _Exact(exact, judgement, calls.pauses, bits, told_rows)
     return None
-
-
-def _not_among(table: Table, calls: RankCalls) -> Counter[str]:
-    """What of a table is not among these calls, by kind."""
-    kinds = np.delete(table.kind, calls.row[calls.row >= 0])
-    return Counter(KINDS[kind].value for kind in kinds.tolist())
 
 
 def _of_these_ranks(table: Table) -> list[str]:
@@ -304,18 +302,14 @@ def _about(table: Table, streams: Streams) -> str:
     return f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its operations"
 
 
-def _left_out(
-    table: Table, streams: Streams, walks: list[Walk], more: Counter[str] | None = None
-) -> list[str]:
-    """What is known of the table, and what of it is in no step."""
+def _left_out(table: Table, walks: list[Walk], lost: Column | None = None) -> list[str]:
+    """What is assumed of the table, and what has no word: of it, those that are `lost`, too."""
     texts = list(table.assumed)
     if walks:
         texts.append(NOTE)
-    if streams.dropped:
-        are = "s are" if streams.dropped > 1 else " is"
-        texts.append(f"{streams.dropped} small stream{are} left out")
     left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
-    left += more or Counter()
+    if lost is not None:
+        left += Counter(KINDS[kind].value for kind in table.kind[lost].tolist())
     if left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
@@ -323,7 +317,10 @@ def _left_out(
 
 
 def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]) -> list[str]:
-    texts = _left_out(table, streams, walks)
+    texts = _left_out(table, walks)
+    if streams.dropped:
+        are = "s are" if streams.dropped > 1 else " is"
+        texts.append(f"{streams.dropped} small stream{are} left out")
     tasks = program.view.tasks
     if tasks is not None:
         what = f"with a file of {streams.kept[tasks.stream].name}"
