@@ -111,7 +111,7 @@ def test_storage_that_was_busy_before_is_a_suspicion_and_quiet_storage_is_none(
     slow: Place,
 ) -> None:
     [suspicion] = background_suspicions([beside(slow, samples({(-600, 0): 2.5}))])
-    assert "others used the storage before the run: latency was 2.5 ×" in suspicion.what
+    assert "the storage was slow before the run: latency was 2.5 ×" in suspicion.what
     assert background_suspicions([beside(slow, samples({(0, 2400): 30}))]) == []
 
 

@@ -23,14 +23,14 @@ _LEAST_RATIO = 1.5
 
 
 def background_suspicions(backgrounds: Sequence[Background]) -> list[Suspicion]:
-    """What others did to the storage: it was busy before, or in some repetitions alone."""
+    """How storage was by itself: slower than usual before the run, or in some repetitions alone."""
     found = []
     for background in backgrounds:
         for window in background.of(BackgroundWhen.BEFORE):
             worst = window.worst
             if worst is not None and (worst.slowdown or 0.0) >= BUSY:
                 what = (
-                    f"others used the storage before the run: latency was "
+                    f"the storage was slow before the run: latency was "
                     f"{_times(worst.slowdown)} its usual value ({_by(background, worst)})"
                 )
                 found.append(Suspicion(cause=SuspicionCause.BACKGROUND, what=what))
