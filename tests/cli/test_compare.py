@@ -115,3 +115,22 @@ def test_the_report_of_a_capture(place: Path) -> None:
     assert "What hurts" in (place / "report-app.html").read_text("utf-8")
     done = venturi("report", "app.trace", "--proxy", "twin.trace", "--format", "md", cwd=place)
     assert "The proxy equals the application" in done.stdout
+
+
+def test_a_workload_is_held_against_a_capture_without_a_run(place: Path) -> None:
+    done = venturi("derive", "app.trace", "-o", "app.yaml", cwd=place)
+    assert done.returncode == 0, done.stderr
+    done = venturi("compare", "app.trace", "app.yaml", "--check", cwd=place)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 off" in done.stdout or "equals the application" in done.stdout
+    text = (place / "app.yaml").read_text("utf-8")
+    (place / "less.yaml").write_text(text.replace("in: 3\n", "in: 2\n"), "utf-8")
+    done = venturi("compare", "app.trace", "less.yaml", "--check", cwd=place)
+    assert done.returncode == 4, done.stdout
+    assert "bytes written" in done.stdout
+    (place / "ranks.yaml").write_text(text.replace("np: {default: 4", "np: {default: 5"), "utf-8")
+    done = venturi("compare", "app.trace", "ranks.yaml", cwd=place)
+    assert done.returncode == 2
+    assert "ranks.yaml: 5 ranks, and the application has 4" in done.stderr
+    (place / "torn.yaml").write_text("workload: 1\nname: [", "utf-8")
+    assert venturi("compare", "app.trace", "torn.yaml", cwd=place).returncode == 2

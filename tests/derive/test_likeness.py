@@ -117,6 +117,21 @@ def test_what_is_spoilt_shows_in_its_figure(spoil: Spoil, figure: str) -> None:
         assert "one by one" not in likeness_text(found)
 
 
+def test_operations_that_come_again_have_an_order_too() -> None:
+    """a, b, a, c, a has the neighbours of a, c, a, b, a."""
+    seen = 0
+    for seed in range(200):
+        drawn = random.Random(seed)
+        few = [(0, Kind.WRITE, "f", 0, 1 + drawn.randrange(3)) for _ in range(drawn.randint(2, 9))]
+        first = [(0, Kind.OPEN, "f", -1, 0), *few, (0, Kind.CLOSE, "f", -1, 0)]
+        other = [first[0], *drawn.sample(few, len(few)), first[-1]]
+        found = beside(run_of(first), run_of(other))
+        assert found.alike == found.placed == len(first)
+        assert (found.ordered == len(first)) is found.is_equal is (first == other), (first, other)
+        seen += not found.is_equal
+    assert seen > 100
+
+
 def test_figures_fall_from_kind_to_place_to_order() -> None:
     for seed in range(30):
         drawn = random.Random(seed)

@@ -9,6 +9,13 @@ import numpy as np
 
 from venturi.analyse.characterization_data import characterization_data_of
 from venturi.analyse.counter_data import counter_data_of
+from venturi.analyse.fidelity_field import (
+    WITHIN,
+    count_field,
+    distance_field,
+    information_field,
+    share_field,
+)
 from venturi.analyse.stream_matching import LEFT_OUT, UNSAID, StreamMatch, matched_streams
 from venturi.derive.operation.likeness import likeness_of_captures
 from venturi.model.characterization_data import Basis, CharacterizationData, StreamCharacterization
@@ -25,9 +32,6 @@ from venturi.model.plan import Direction
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
-
-WITHIN = 0.01
-"""Relative for counts, absolute for shares and distances: nearer than this is `within`."""
 
 BETWEEN = 0.1
 """Of the application's run time: by more than this its computing must not be missed."""
@@ -84,18 +88,22 @@ def _one_by_one(
     likeness = likeness_of_captures(application, proxy, (known[0], known[1]))
     if likeness is None:
         return []
+    return [*likeness_fields(likeness), _between(likeness, application.trace.job.seconds)]
+
+
+def likeness_fields(likeness: Likeness) -> list[FidelityField]:
+    """Which share of the operations is not the same."""
     most = max(likeness.application, likeness.proxy, 1)
     return [
-        _distance("operations, one by one: kind and size", 1 - likeness.alike / most),
-        _distance("operations, one by one: place", 1 - likeness.placed / most),
-        _distance("operations, one by one: order", 1 - likeness.ordered / most),
-        _between(likeness, application.trace.job.seconds),
+        distance_field("operations, one by one: kind and size", 1 - likeness.alike / most),
+        distance_field("operations, one by one: place", 1 - likeness.placed / most),
+        distance_field("operations, one by one: order", 1 - likeness.ordered / most),
     ]
 
 
 def _between(likeness: Likeness, seconds: float) -> FidelityField:
     """The time between operations: it is the program's, but waiting for others is part of it."""
-    field = _for_information(
+    field = information_field(
         "time between operations, all ranks",
         likeness.seconds_between,
         likeness.proxy_seconds_between,
@@ -149,7 +157,7 @@ def _report_of_matched(
         )
     left_out = _all_beside(LEFT_OUT, matched[0].left_out, matched[1].left_out)
     total = [*_total(*both), *one_by_one, *left_out]
-    return _assembled((both[0], both[1]), total, streams, list(theirs))
+    return assembled((both[0].name, both[1].name), total, streams, list(theirs))
 
 
 def _all_beside(
@@ -158,7 +166,7 @@ def _all_beside(
     """Fields for information, where there is anything to tell."""
     rows = zip(names, application, proxy, strict=True)
     return [
-        _for_information(name, ours, theirs, "") for name, ours, theirs in rows if ours or theirs
+        information_field(name, ours, theirs, "") for name, ours, theirs in rows if ours or theirs
     ]
 
 
@@ -171,15 +179,16 @@ def fidelity_report_of(
     pairs, only_proxy = counterparts(application.streams, proxy.streams)
     streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
     total = [*_total(application, proxy), *one_by_one]
-    return _assembled((application, proxy), total, streams, only_proxy)
+    return assembled((application.name, proxy.name), total, streams, only_proxy)
 
 
-def _assembled(
-    both: tuple[CharacterizationData, CharacterizationData],
+def assembled(
+    names: tuple[str, str],
     fields: list[FidelityField],
     streams: list[FidelityStream],
     only_proxy: list[str],
 ) -> FidelityReport:
+    """The report of an application and a proxy with these names, and the sentence above it."""
     total = FidelityStream(name="total", counterpart="total", fields=fields)
     everything = [total, *streams]
     match = _worst(field.match for stream in everything for field in stream.fields)
@@ -187,8 +196,8 @@ def _assembled(
         match = Match.OFF
     return FidelityReport(
         schema_=FIDELITY_REPORT_SCHEMA,
-        application=both[0].name,
-        proxy=both[1].name,
+        application=names[0],
+        proxy=names[1],
         match=match,
         headline=_headline(everything, only_proxy),
         total=total,
@@ -202,73 +211,23 @@ def _worst(matches: Iterable[Match]) -> Match:
     return max(found, key=_WORST.index, default=Match.EQUAL)
 
 
-def _count(name: str, application: float, proxy: float, unit: str = "") -> FidelityField:
-    """A figure that must be equal; the difference is relative."""
-    difference = _relative(application, proxy)
-    near = difference is not None and abs(difference) <= WITHIN
-    match = Match.EQUAL if application == proxy else Match.WITHIN if near else Match.OFF
-    return FidelityField(
-        name=name,
-        unit=unit,
-        application=application,
-        proxy=proxy,
-        difference=difference,
-        match=match,
-    )
-
-
-def _relative(application: float, proxy: float) -> float | None:
-    if application == proxy:
-        return 0.0
-    return (proxy - application) / application if application else None
-
-
-def _share(name: str, application: float, proxy: float) -> FidelityField:
-    difference = proxy - application
-    near = Match.WITHIN if abs(difference) <= WITHIN else Match.OFF
-    return FidelityField(
-        name=name,
-        unit="share",
-        application=application,
-        proxy=proxy,
-        difference=difference,
-        match=Match.EQUAL if application == proxy else near,
-    )
-
-
-def _distance(name: str, value: float) -> FidelityField:
-    """How much of two distributions differs; 0 of the application from itself."""
-    return _share(name, 0.0, value)
-
-
-def _for_information(name: str, application: float, proxy: float, unit: str = "s") -> FidelityField:
-    return FidelityField(
-        name=name,
-        unit=unit,
-        application=application,
-        proxy=proxy,
-        difference=_relative(application, proxy),
-        match=Match.BESIDE,
-    )
-
-
 def _total(application: CharacterizationData, proxy: CharacterizationData) -> list[FidelityField]:
     fields = [
-        _count("ranks", _acting(application), _acting(proxy)),
-        _count("bytes written", application.bytes_written, proxy.bytes_written, "B"),
-        _count("bytes read", application.bytes_read, proxy.bytes_read, "B"),
+        count_field("ranks", _acting(application), _acting(proxy)),
+        count_field("bytes written", application.bytes_written, proxy.bytes_written, "B"),
+        count_field("bytes read", application.bytes_read, proxy.bytes_read, "B"),
         *_operations(application.operations, proxy.operations),
-        _count("streams", len(application.streams), len(proxy.streams)),
+        count_field("streams", len(application.streams), len(proxy.streams)),
         *(_timeline(application, proxy) if _is_whole(application, proxy) else ()),
     ]
     if _is_whole(application, proxy) or (application.io_seconds and proxy.io_seconds):
         io_s = (application.io_seconds, proxy.io_seconds)
-        fields.append(_for_information("time in I/O, busiest rank", *io_s))
+        fields.append(information_field("time in I/O, busiest rank", *io_s))
     for kind in ("read", "write", "names", "sync"):
         left, right = application.seconds_by.get(kind, 0.0), proxy.seconds_by.get(kind, 0.0)
         if left or right:
-            fields.append(_for_information(f"time in {kind}, all ranks", left, right))
-    fields.append(_for_information("run time", application.seconds, proxy.seconds))
+            fields.append(information_field(f"time in {kind}, all ranks", left, right))
+    fields.append(information_field("run time", application.seconds, proxy.seconds))
     return fields
 
 
@@ -283,9 +242,9 @@ def _timeline(
     """What follows what."""
     intervals = (len(_intervals(application)), len(_intervals(proxy)))
     return [
-        _count("stretches of one direction", *intervals),
-        _distance("bytes of these stretches", _interval_distance(application, proxy)),
-        _for_information("phases between pauses", len(application.phases), len(proxy.phases), ""),
+        count_field("stretches of one direction", *intervals),
+        distance_field("bytes of these stretches", _interval_distance(application, proxy)),
+        information_field("phases between pauses", len(application.phases), len(proxy.phases), ""),
     ]
 
 
@@ -301,7 +260,8 @@ def _acting(activity: CharacterizationData) -> int:
 def _operations(application: dict[str, int], proxy: dict[str, int]) -> list[FidelityField]:
     kinds = dict.fromkeys((*application, *proxy))
     return [
-        _count(f"{kind} operations", application.get(kind, 0), proxy.get(kind, 0)) for kind in kinds
+        count_field(f"{kind} operations", application.get(kind, 0), proxy.get(kind, 0))
+        for kind in kinds
     ]
 
 
@@ -395,22 +355,22 @@ def _stream(
 ) -> FidelityStream:
     if theirs is None:
         fields = [
-            _count("bytes written", ours.bytes_written, 0, "B"),
-            _count("bytes read", ours.bytes_read, 0, "B"),
+            count_field("bytes written", ours.bytes_written, 0, "B"),
+            count_field("bytes read", ours.bytes_read, 0, "B"),
             *_operations(ours.operations, {}),
         ]
         return FidelityStream(name=ours.name, counterpart="", fields=fields)
     fields = [
-        _count("files", ours.files, theirs.files),
-        _count("files of several ranks", ours.shared_files, theirs.shared_files),
-        _count("bytes written", ours.bytes_written, theirs.bytes_written, "B"),
-        _count("bytes read", ours.bytes_read, theirs.bytes_read, "B"),
+        count_field("files", ours.files, theirs.files),
+        count_field("files of several ranks", ours.shared_files, theirs.shared_files),
+        count_field("bytes written", ours.bytes_written, theirs.bytes_written, "B"),
+        count_field("bytes read", ours.bytes_read, theirs.bytes_read, "B"),
         *_operations(ours.operations, theirs.operations),
-        _count("collective operations", ours.collective, theirs.collective),
-        _distance("request sizes, by class", _class_distance(ours, theirs)),
+        count_field("collective operations", ours.collective, theirs.collective),
+        distance_field("request sizes, by class", _class_distance(ours, theirs)),
         *_known(ours, theirs, _is_whole(application, proxy)),
         *(
-            _for_information(f"time in {kind}, all ranks", seconds, theirs.seconds.get(kind, 0.0))
+            information_field(f"time in {kind}, all ranks", seconds, theirs.seconds.get(kind, 0.0))
             for kind, seconds in ours.seconds.items()
             if seconds or theirs.seconds.get(kind, 0.0)
         ),
@@ -424,13 +384,13 @@ def _known(
     """Fields that operations always tell, and counters where both have them."""
     fields = []
     if is_whole or (ours.common_sizes and theirs.common_sizes):
-        fields.append(_distance("request sizes, exactly", _size_distance(ours, theirs)))
+        fields.append(distance_field("request sizes, exactly", _size_distance(ours, theirs)))
     if is_whole or (ours.order and theirs.order):
         fields += _order(ours, theirs)
     if is_whole or (ours.bytes_by_lane and theirs.bytes_by_lane):
         fields.append(_ranks(ours, theirs))
     if is_whole:
-        fields.append(_count("turns to it", ours.turns, theirs.turns))
+        fields.append(count_field("turns to it", ours.turns, theirs.turns))
     return fields
 
 
@@ -465,7 +425,7 @@ def _order(a: StreamCharacterization, b: StreamCharacterization) -> list[Fidelit
             continue
         for name in ("consecutive", "forward", "backward"):
             shares = [getattr(o, name) / o.followers if o and o.followers else 0.0 for o in orders]
-            fields.append(_share(f"{direction.value}s {name}", *shares))
+            fields.append(share_field(f"{direction.value}s {name}", *shares))
     return fields
 
 
@@ -475,10 +435,12 @@ def _ranks(a: StreamCharacterization, b: StreamCharacterization) -> FidelityFiel
     ours, theirs = ([n for n in s.bytes_by_lane if n] for s in (a, b))
     if len(ours) == len(theirs):
         if len(a.bytes_by_lane) == len(b.bytes_by_lane):
-            return _distance("shares of the ranks", _variation(a.bytes_by_lane, b.bytes_by_lane))
-        return _distance("shares of the ranks", _variation(ours, theirs))
+            return distance_field(
+                "shares of the ranks", _variation(a.bytes_by_lane, b.bytes_by_lane)
+            )
+        return distance_field("shares of the ranks", _variation(ours, theirs))
     peak, proxys = (max(c) * len(c) / sum(c) if c else 0.0 for c in (ours, theirs))
-    return _count("busiest rank over the mean", peak, proxys)
+    return count_field("busiest rank over the mean", peak, proxys)
 
 
 def _headline(streams: Sequence[FidelityStream], only_proxy: Sequence[str]) -> str:

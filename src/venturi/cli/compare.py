@@ -37,19 +37,22 @@ def command(
     as_json: bool,
     units: str,
 ) -> int:
-    """Compare A and B: two captures, or two runs of one workload.
+    """Compare A and B: two captures, a capture and a workload, or two runs of one workload.
 
     Captures (NAME.trace, Darshan logs, strace's output ...): how well B, a proxy, stands for A.
     Bytes, operations, request sizes, order, shares of the ranks and phases are judged, in total
     and for each kind of files; times stand beside. Where one has counters only, counters are
-    compared. Runs (ids, @last, folders): which metrics differ significantly, with an error rate of
-    5 % for all of them together, and the change that could have been detected. Sets of runs
-    (tag:T, machine:M, session:S, campaign:C, name:N): point by point.
+    compared. A capture and a workload (NAME.yaml, not run): the operations that it would make,
+    one by one, and the time between them. Runs (ids, @last, folders): which metrics differ
+    significantly, with an error rate of 5 % for all of them together, and the change that could
+    have been detected. Sets of runs (tag:T, machine:M, session:S, campaign:C, name:N): point by
+    point.
 
     \b
     Examples:
       venturi compare @last~1 @last -o page.html
       venturi compare app.trace proxy.trace
+      venturi compare app.trace edited.yaml --check
       venturi compare tag:before tag:after --check
     """
     from venturi.cli.option import refuse_over_input, write_text
@@ -87,6 +90,8 @@ def _compared(first: str, second: str, store: str | None) -> Comparison:
     """The comparison of two of a kind; raises UserError where one is a capture and one a run."""
     from venturi.model.error import UserError
 
+    if is_capture(first) and Path(second).suffix in (".yaml", ".yml") and Path(second).is_file():
+        return _compared_with_plan(Path(first), Path(second))
     captures = [name for name in (first, second) if is_capture(name)]
     if len(captures) == 1:
         run = second if captures == [first] else first
@@ -106,6 +111,16 @@ def _compared(first: str, second: str, store: str | None) -> Comparison:
 
     both = [read_capture(Path(name)) for name in (first, second)]
     return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
+
+
+def _compared_with_plan(capture: Path, workload: Path) -> Comparison:
+    from venturi.analyse.planned_fidelity import planned_fidelity
+    from venturi.model.workload import Workload
+    from venturi.model.yaml_text import load_yaml
+    from venturi.sources.open import read_capture
+
+    proxy = load_yaml(workload, Workload)
+    return planned_fidelity(read_capture(capture), proxy, (capture.name, workload.name))
 
 
 def _compared_runs(first: str, second: str, store: str | None) -> Comparison:

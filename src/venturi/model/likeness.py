@@ -25,7 +25,8 @@ class Likeness(Document):
     placed: Count
     """Those with a counterpart in the same file and at the same offset, too."""
     ordered: Count
-    """Those with such a counterpart that the same rank does just after the same one."""
+    """Those with such a counterpart that the same rank does just after the same one, or after as
+    many as tell the two orders apart."""
     unplaced: Count = 0
     """Reads and writes of the application whose offsets were not compared, because on one side they
     are not known before a run, or count in a dataset."""

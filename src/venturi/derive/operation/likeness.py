@@ -14,6 +14,7 @@ from venturi.derive.operation.token import mixed_hash
 from venturi.model.error import UserError
 from venturi.model.likeness import Likeness
 from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.plan import Plan
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
@@ -38,17 +39,35 @@ class Judgement:
     """What would fail in a run; empty: nothing that is known before."""
 
 
+@dataclass(frozen=True)
+class WrittenOut:
+    """Operations of an application and of a workload, of the same ranks, each rank's first ones."""
+
+    application: Expansion
+    workload: Expansion
+    likeness: Likeness
+
+
 def judged(table: Table, workload: Workload) -> Judgement:
     """The operations of a workload that was derived from `table` beside those in it."""
+    try:
+        plan = make_plan(workload, RunSettings(most_ranks=table.ranks)).plan
+        both = written_out(table, plan)
+    except UserError:
+        return Judgement(None)
+    return Judgement(both.likeness, both.workload.fault)
+
+
+def written_out(table: Table, plan: Plan) -> WrittenOut:
+    """The operations of a plan beside those of a table, as many as `MOST_OPERATIONS` of each.
+
+    Raises UserError where only a run knows them.
+    """
     few = min(table.ranks, MOST_RANKS)
     ranks = [number * table.ranks // few for number in range(few)]
     most = MOST_OPERATIONS // few
-    try:
-        plan = make_plan(workload, RunSettings(most_ranks=table.ranks)).plan
-        theirs = asked_by_proxy(plan, ranks, most)
-    except UserError:
-        return Judgement(None)
-    return Judgement(compared(asked_by(table, ranks, most), theirs, most), theirs.fault)
+    ours, theirs = asked_by(table, ranks, most), asked_by_proxy(plan, ranks, most)
+    return WrittenOut(ours, theirs, compared(ours, theirs, most))
 
 
 def likeness_of_captures(
@@ -83,9 +102,6 @@ def compared(ours: Expansion, theirs: Expansion, most: int) -> Likeness:
         [_key(column, names) for column in (left, right)]
         for names in (("kind", "bytes"), ("kind", "file", "offset", "bytes"))
     )
-    orders = [
-        _after(column["rank"], key) for column, key in zip((left, right), places, strict=True)
-    ]
     is_equal = len(ours) == len(theirs) and all(
         np.array_equal(left[name], right[name]) for name in left
     )
@@ -98,7 +114,7 @@ def compared(ours: Expansion, theirs: Expansion, most: int) -> Likeness:
         proxy=len(theirs),
         alike=_common(*kinds),
         placed=_common(*places),
-        ordered=_common(*orders),
+        ordered=_in_order([left["rank"], right["rank"]], places, is_equal),
         unplaced=int(np.count_nonzero(data & np.isin(ours.file, unplaced))),
         is_equal=is_equal,
         seconds_between=round(float(ours.seconds_between.sum()), 6),
@@ -134,12 +150,27 @@ def _key(columns: dict[str, Column], names: tuple[str, ...]) -> Column:
     return key
 
 
-def _after(rank: Column, key: Column) -> Column:
-    """One number for each row that tells it, its rank, and what the rank did just before."""
+def _in_order(ranks: list[Column], keys: list[Column], is_equal: bool) -> int:
+    """How many come after the same operation of their rank as in the other stream.
+
+    Where each does, though the streams differ (a, b, a, c, a and a, c, a, b, a), as many operations
+    before it are looked at as tell them apart.
+    """
+    keys = [mixed_hash(rank + key) for rank, key in zip(ranks, keys, strict=True)]
+    distance = 1
+    while True:
+        keys = [_after(rank, key, distance) for rank, key in zip(ranks, keys, strict=True)]
+        found, distance = _common(*keys), 2 * distance
+        if is_equal or found < max(map(len, keys)):
+            return found
+
+
+def _after(rank: Column, key: Column, distance: int) -> Column:
+    """One number for each row that tells it and what its rank did so far before."""
     before = np.zeros(len(key), np.uint64)
-    same = rank[1:] == rank[:-1]
-    before[1:][same] = key[:-1][same]
-    return mixed_hash(mixed_hash(before + rank.astype(np.uint64)) + key)
+    same = rank[distance:] == rank[:-distance]
+    before[distance:][same] = key[:-distance][same]
+    return mixed_hash(mixed_hash(before) + key)
 
 
 def _common(left: Column, right: Column) -> int:
