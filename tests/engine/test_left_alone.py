@@ -84,8 +84,11 @@ def test_a_failed_run_does_not_close_what_one_rank_cannot_close(
 def test_a_close_that_hangs_in_the_library_ends_at_the_deadline(
     engine: Engine, tmp_path: Path, mpi: str
 ) -> None:
-    """Nobody comes out of it, so nobody can say why: who is silent is named."""
-    plan = made(tmp_path, {}, [{"write": ALONE}, HOLD], deadline="6 s")
+    """Nobody comes out of it, so nobody can say why: who is silent is named.
+
+    All have written before the first of them comes to the `hold`.
+    """
+    plan = made(tmp_path, {}, [{"write": ALONE}, "barrier", HOLD], deadline="6 s")
     outcome = refused_run(engine, plan, mpi, 1)
     failed = outcome.of("failed")[0]
     assert failed["code"] == "deadline"
