@@ -120,6 +120,8 @@ class _Entries:
     names: dict[tuple[int, str], str] = field(default_factory=dict)
     makers: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Of each family, the entries by which its files are made."""
+    words: dict[int, str] = field(default_factory=dict)
+    """Of each family, what its names have in common."""
     bases: dict[int, str] = field(default_factory=dict)
     """What the names of a family's files begin with: the first of its entries."""
 
@@ -128,7 +130,9 @@ class _Entries:
         key = (slot, ordinal)
         if key not in self.names:
             family = self.calls.families[slot]
-            word = _WORD.sub("_", self._common_name(family)).strip("_").lower() or "file"
+            if slot not in self.words:
+                self.words[slot] = self._common_name(family)
+            word = _WORD.sub("_", self.words[slot]).strip("_").lower() or "file"
             word = word if word[0].isalpha() else f"f_{word}"
             word += "_new" * family.is_aside
             taken = set(self.names.values())
@@ -153,10 +157,20 @@ class _Entries:
             return name
         return os.path.commonpath([path.rpartition("/")[0] for path in paths]).rpartition("/")[2]
 
-    def _path(self, family: FileFamily, base: str, which: str) -> str:
-        """The template of a family's names, in as many folders. Raises Unsaid."""
-        paths, files = self.table.paths, family.files
+    def _path(self, base: str, which: str, each: int) -> str:
+        """The template of a family's names, with so many in each folder; 0: it has no folders."""
         number = which if which.isdigit() else f"{{{which}}}"
+        if not each:
+            return f"{base}_{number}"
+        if which.isdigit():
+            return f"{base}/{int(which) // each}/{which}"
+        folder = f"({which})" if " " in which else which
+        return f"{base}/{{{folder} // {each}}}/{number}"
+
+    def _in_each_folder(self, family: FileFamily) -> int:
+        """How many of a rank's files of a family lie in each of several folders that were there
+        before; 0: there is no such number. Raises Unsaid."""
+        paths, files = self.table.paths, family.files
         homes: dict[int, list[str]] = defaultdict(list)
         for one in files:
             whose = 0 if family.is_shared else int(self.table.rank[self.table.file == one][0])
@@ -164,24 +178,26 @@ class _Entries:
         made = np.unique(self.table.file[self.table.is_kind(Kind.MKDIR)])
         each = files_in_each(list(homes.values()))
         if not each or np.all(np.isin(files, made)):
-            return f"{base}_{number}"
+            return 0
         if set(homes[min(homes)]) & {paths[one] for one in made.tolist()}:
             raise Unsaid("folders that the program makes")
-        if which.isdigit():
-            return f"{base}/{int(which) // each}/{which}"
-        folder = f"({which})" if " " in which else which
-        return f"{base}/{{{folder} // {each}}}/{number}"
+        return each
 
     def specs(self) -> dict[str, FileSpec]:
         """The files. Raises Unsaid."""
         found = {}
+        lengths: dict[int, dict[int, int | None]] = {}
+        each: dict[int, int] = {}
         for (slot, which), name in self.names.items():
             family = self.calls.families[slot]
             files = family.files
+            if slot not in lengths:
+                lengths[slot] = _lengths(self.table, self.calls, slot)
+                each[slot] = self._in_each_folder(family) if family.turns > 1 else 0
             interface = self.table.interfaces[files[0]]
             base = self.bases[slot]
-            path = base if family.turns == 1 else self._path(family, base, which)
-            size = _staged(self.table, self.calls, slot, which)
+            path = base if family.turns == 1 else self._path(base, which, each[slot])
+            size = _staged(family, lengths[slot], self.calls.ranks, which)
             ways = [self.table.manners[file] for file in files]
             if len(set(ways)) > 1:
                 raise Unsaid("files that are opened in several ways")
@@ -204,16 +220,15 @@ _NUMBER = "file"
 _RESERVED = frozenset({*RESERVED_NAMES, *VARIABLES})
 
 
-def _staged(table: Table, calls: RankCalls, slot: int, which: str) -> Value | None:
-    """How long each rank's part of a family's files must be before the run, where `which` says
-    which of them it is; None where the program makes them. Raises Unsaid."""
+def _lengths(table: Table, calls: RankCalls, slot: int) -> dict[int, int | None]:
+    """How long each file of a family, by its number, must be before the run; None for those that
+    the program makes. Raises Unsaid."""
     family = calls.families[slot]
     mine = np.flatnonzero(calls.row >= 0)
     mine = mine[np.isin(table.file[calls.row[mine]], family.files)]
     mine = mine[np.argsort(table.start_ns[calls.row[mine]], kind="stable")]
     file = table.file[calls.row[mine]]
     sizes: dict[int, int | None] = {}
-    """By number in the family."""
     for one in family.files:
         rows = mine[file == one]
         named = rows[calls.slot[rows] == slot]
@@ -222,11 +237,19 @@ def _staged(table: Table, calls: RankCalls, slot: int, which: str) -> Value | No
         size = _missing_bytes(calls, rows)
         if sizes.setdefault(number, size) != size:
             raise Unsaid("inputs whose lengths differ from rank to rank")
+    return sizes
+
+
+def _staged(
+    family: FileFamily, sizes: dict[int, int | None], ranks: int, which: str
+) -> Value | None:
+    """How long each rank's part of a family's files of these lengths must be before the run, where
+    `which` says which of them it is; None where the program makes them. Raises Unsaid."""
     if None in sizes.values():
         if set(sizes.values()) > {None}:
             raise Unsaid("files of which the program makes some")
         return None
-    parts = calls.ranks if family.is_shared else 1
+    parts = ranks if family.is_shared else 1
     found = np.array([-(-(sizes[number] or 0) // parts) for number in sorted(sizes)], np.int64)
     fit = fit_numbers(found, Cells((_NUMBER,), (np.arange(len(found)),), (len(found),)))
     if fit is None:

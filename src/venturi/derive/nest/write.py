@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from venturi.derive.nest.call import COMPUTE, DATA, NOTHING_SHARE, RankCalls
-from venturi.derive.nest.fit import Fit
+from venturi.derive.nest.fit import RANKS, Fit
 from venturi.derive.nest.position import PositionMove
 from venturi.derive.nest.price import LoopScope, StatementText, count_of, said_of
-from venturi.derive.nest.tree import LoopNode, Node, Statement, statements
+from venturi.derive.nest.tree import ABSENT, LoopNode, Node, Statement, in_shape, statements
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.memory import memory_keys
 from venturi.derive.operation.pace import usual_ns
 from venturi.derive.operation.run import Steps, seconds_text, sync_mode
 from venturi.derive.operation.table import Table
+from venturi.model.expression import (
+    Compiled,
+    compile_tree,
+    compiled,
+    names_in,
+    parse,
+)
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
@@ -50,6 +60,8 @@ class StepWriter:
     calls: RankCalls
     table: Table
     name_of: NameOf
+    _used: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """Of each family, the expressions that chose a file so far."""
 
     def steps(self, nodes: list[Node], scope: LoopScope) -> Steps:
         """The steps of a list of nodes. Raises Unsaid."""
@@ -130,7 +142,7 @@ class StepWriter:
             if at is None:
                 return None
             keys |= at
-        return self._data(only, said, keys)
+        return self._data(only, said, inner, keys)
 
     def _statement(self, statement: Statement, scope: LoopScope) -> tuple[str, Steps]:
         said = said_of(statement, scope, self.calls)
@@ -151,17 +163,41 @@ class StepWriter:
             keys: dict[str, Any] = {"size": _size(said.size)}
             if said.place.text not in ("", "0"):
                 keys["at"] = _size(said.place)
-            return said.when.text, [self._data(statement, said, keys)]
-        return said.when.text, [self._named(kind, statement, said)]
+            return said.when.text, [self._data(statement, said, scope, keys)]
+        return said.when.text, [self._named(kind, statement, said, scope)]
 
-    def _name(self, statement: Statement, said: StatementText) -> str:
+    def _name(self, statement: Statement, said: StatementText, scope: LoopScope) -> str:
         row = int(statement.calls[0])
         assert said.ordinal is not None
         makes = bool(self.calls.makes[row]) or self.calls.kind[row] == KIND_CODES[Kind.MKDIR]
-        return self.name_of(int(self.calls.slot[row]), said.ordinal.text, makes)
+        slot = int(self.calls.slot[row])
+        which = self._as_before(slot, said.ordinal.text, statement, scope)
+        return self.name_of(slot, which, makes)
 
-    def _named(self, kind: int, statement: Statement, said: StatementText) -> StepSpec:
-        row, name = int(statement.calls[0]), self._name(statement, said)
+    def _as_before(self, slot: int, which: str, statement: Statement, scope: LoopScope) -> str:
+        """An expression that chose a file of the family before and is right here too: what is
+        opened by one name is not closed by another. Else `which`."""
+        used = self._used[slot]
+        if which in used:
+            return which
+        at = in_shape(statement.at, scope.valid.shape, ABSENT)
+        ordinals = self.calls.ordinal[at[at != ABSENT]].tolist()
+        turns = np.argwhere(at != ABSENT).tolist()
+        for text in used:
+            chosen = _chosen_by(text, (*scope.names, RANKS))
+            if chosen and all(
+                chosen([*turn, self.calls.ranks]) == ordinal
+                for turn, ordinal in zip(turns, ordinals, strict=True)
+            ):
+                return text
+        if not which.isdigit():
+            used.append(which)
+        return which
+
+    def _named(
+        self, kind: int, statement: Statement, said: StatementText, scope: LoopScope
+    ) -> StepSpec:
+        row, name = int(statement.calls[0]), self._name(statement, said, scope)
         match KINDS[kind]:
             case Kind.OPEN:
                 return StepSpec(create=name) if self.calls.makes[row] else StepSpec(open=name)
@@ -194,7 +230,9 @@ class StepWriter:
             case other:
                 raise Unsaid(other.value)
 
-    def _data(self, statement: Statement, said: StatementText, keys: dict[str, Any]) -> StepSpec:
+    def _data(
+        self, statement: Statement, said: StatementText, scope: LoopScope, keys: dict[str, Any]
+    ) -> StepSpec:
         rows = np.sort(statement.calls)
         moves = self.calls.move[rows]
         assert said.place is not None
@@ -208,14 +246,26 @@ class StepWriter:
             keys["pattern"] = PatternKind.SEQUENTIAL
         elif np.all(moves == PositionMove.JUMP):
             keys = {"at": 0, "pattern": PatternKind.SEQUENTIAL} | keys
+        is_shared = self.calls.families[int(self.calls.slot[rows[0]])].is_shared
+        if is_shared and "pattern" not in keys and not re.search(r"\brank\b", str(keys.get("at"))):
+            keys["apart"] = False
         keys |= memory_keys(self.table, self.calls.row[rows])
         think_s = self._think_s(rows)
         if think_s:
             keys["think"] = seconds_text(think_s)
-        name = self._name(statement, said)
+        name = self._name(statement, said, scope)
         if int(self.calls.kind[rows[0]]) == KIND_CODES[Kind.WRITE]:
             return StepSpec(write=DataStep(to=name, **keys))
         return StepSpec(read=DataStep.model_validate({"from": name, **keys}))
+
+
+@lru_cache(maxsize=4096)
+def _chosen_by(text: str, names: tuple[str, ...]) -> Compiled | None:
+    """What an expression gives for values of these names; None where it needs others."""
+    tree = parse(text)
+    if not names_in(tree) <= set(names):
+        return None
+    return compiled(compile_tree(tree, {name: number for number, name in enumerate(names)}))
 
 
 def _times(node: Node) -> int:
