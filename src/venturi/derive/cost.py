@@ -22,8 +22,9 @@ BITS_PER_FALSE_OPERATION: Final = 100.0
 """To say the same of one that is told at another place or time: between a value more in a `pick`,
 about 40, and a step."""
 BITS_PER_DRAWN_OPERATION: Final = 32.0
-"""Of a program that says that it leaves sizes or places to chance: nothing false is said, but what
-it was this time is lost, about 20 bits for the place and the others for size and order."""
+"""Of a program that says that it leaves places or order to chance: nothing false is said, but what
+they were this time is lost, about 20 bits for the place and the others for order. A size that it
+never had is as false as elsewhere."""
 BITS_PER_PAUSE: Final = 100.0
 """Of computing that is missed: what comes behind it meets a device or a server that had no rest."""
 
@@ -47,7 +48,7 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     most = max(likeness.application, likeness.proxy)
     lost, wrong = BITS_PER_LOST_OPERATION, BITS_PER_FALSE_OPERATION
     if _draws(workload):
-        lost = wrong = BITS_PER_DRAWN_OPERATION
+        lost, wrong = BITS_PER_FALSE_OPERATION, BITS_PER_DRAWN_OPERATION
     bits += lost * (most - likeness.alike) + wrong * (likeness.alike - likeness.ordered)
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
     if missed > LEAST_SECONDS:

@@ -16,7 +16,7 @@ from venturi.model.operation import KIND_CODES, Column, Kind
 
 COMPUTE = 255
 """In place of a kind's code: no call, but computing that lasts."""
-MOST_CALLS = 4_000
+MOST_CALLS = 6_000
 """Of one rank: finding loops takes time with the square of what differs."""
 MOST_RANKS = 64
 """More are told by what they have in common."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +41,8 @@ MOST_WORK = 100_000
 """Nodes that are laid side by side in all trials, and a few for each that gets a price; the best
 until then is what is told. About three seconds."""
 _WORK_OF_PRICE = 20
+FEW_NODES = 400
+"""Of which a search comes to its end, as a rule."""
 MOST_CUTS = 20
 """Ways to cut a list into turns that are looked at."""
 MOST_TRIED = (6, 4, 3, 2)
@@ -51,9 +53,13 @@ _MORE_BITS = 2.0
 """For one more statement of the same kind in a body, which an inner loop may tell."""
 
 
-def induced(calls: RankCalls) -> list[list[Node]]:
-    """Programs that were found for these calls, the cheapest first; none where ranks differ too
-    much."""
+def induced(calls: RankCalls) -> Iterator[list[Node]]:
+    """Programs for these calls, likely ones first, at last the calls as they are; none where ranks
+    differ too much.
+
+    In the first each turn of a loop closes what it opens, where that can be: others may use files
+    that are not open, and are longer as a rule.
+    """
     nodes: list[Node] = [
         Statement(*_keys(calls, number), np.array(number)) for number in range(len(calls))
     ]
@@ -64,17 +70,28 @@ def induced(calls: RankCalls) -> list[list[Node]]:
         programs = [nodes[begin:end] for begin, end in itertools.pairwise(first)]
         rows = aligned(programs, MOST_CELLS_OF_RANKS)
         if rows is None:
-            return []
+            return
         nodes = search.together(rows, outermost)
-    found = search.folded(nodes, outermost)
-    if not search.is_spent:
-        return [found[0]]
-    # Of a long program only what stands one behind the other is found in time, and then the rest.
-    short = search.shortened(nodes, outermost)
-    again = _LoopSearch(calls)
-    programs_of_short = [again.folded(short, outermost), (short, price(short, outermost, calls))]
-    ordered = sorted([found, *programs_of_short], key=lambda one: one[1])
-    return [program for program, _ in ordered]
+    chains = [[nodes]]
+    for ways in _SAMENESS:
+        shortened = list(search.shortened(nodes, outermost, ways))
+        short = [part for part in shortened if len(part) <= FEW_NODES]
+        chains.append(short or shortened[-1:])
+    for only_even in (True, False):
+        found = []
+        for chain in chains:
+            for part in chain:
+                search = _LoopSearch(calls, only_even)
+                found.append(search.folded(part, outermost))
+                if not search.is_spent:
+                    break
+        yield from _cheapest_first(found)
+    parts = itertools.chain(*chains)
+    yield from _cheapest_first([(part, price(part, outermost, calls)) for part in parts])
+
+
+def _cheapest_first(programs: list[tuple[list[Node], float]]) -> list[list[Node]]:
+    return [program for program, _ in sorted(programs, key=lambda one: one[1])]
 
 
 def _keys(calls: RankCalls, number: int) -> tuple[Hashable, Hashable]:
@@ -102,9 +119,17 @@ class _Cut:
     end: int
 
 
+_Sameness = tuple[Callable[[Node], Hashable], bool]
+"""By what nodes are the same, and whether computing must be, too."""
+_LOOSE: Sequence[_Sameness] = ((loose_key, True), (loose_key, False))
+_SAMENESS = ((*_LOOSE,), ((strict_key, True), *_LOOSE))
+
+
 class _LoopSearch:
-    def __init__(self, calls: RankCalls) -> None:
+    def __init__(self, calls: RankCalls, only_even: bool = False) -> None:
+        """With `only_even`, turns close what they open, where that can be."""
         self._calls = calls
+        self._only_even = only_even
         self._work = 0
         self._prices: dict[int, tuple[Node, float]] = {}
         """Of nodes, each of which stands in one scope only."""
@@ -114,7 +139,7 @@ class _LoopSearch:
         for node in nodes:
             known = self._prices.get(id(node))
             if known is None:
-                self._work += _WORK_OF_PRICE if scope.loops else 1
+                self._work += (_WORK_OF_PRICE if scope.loops else 1) * _size(node)
                 known = self._prices[id(node)] = (node, price([node], scope, self._calls))
             total += known[1]
         return total
@@ -124,25 +149,42 @@ class _LoopSearch:
         """Whether there was more to try than time for it."""
         return self._work > MOST_WORK
 
-    def shortened(self, nodes: list[Node], scope: LoopScope) -> list[Node]:
+    def shortened(
+        self, nodes: list[Node], scope: LoopScope, ways: Sequence[_Sameness]
+    ) -> Iterator[list[Node]]:
         """The list with what stands in it several times, one behind the other, as loops where that
-        is cheaper, until there is no more."""
-        while True:
-            calls = [at for at, node in enumerate(nodes) if loose_key(node) != (COMPUTE,)]
-            keys = _numbered([loose_key(nodes[at]) for at in calls])
-            loops: list[tuple[_Cut, LoopNode]] = []
-            depth = np.cumsum([0, *(self._opened(nodes[at]) for at in calls)])
-            for repeat in longest_repeats(keys, depth.tolist()):
-                ends = [repeat.begin + turn * repeat.length for turn in range(repeat.turns + 1)]
-                cut = _Cut(tuple(calls[at] for at in ends[:-1]), calls[ends[-1] - 1] + 1)
-                loop = self._looped(nodes, cut, scope)
-                plain = nodes[cut.begins[0] : cut.end]
-                if loop and self._price([loop], scope) < self._price(plain, scope):
-                    loops.append((cut, loop))
-            if not loops:
-                return nodes
-            for cut, loop in sorted(loops, key=lambda one: -one[0].end):
-                nodes = [*nodes[: cut.begins[0]], loop, *nodes[cut.end :]]
+        is cheaper, until there is no more; each time."""
+        for key_of, with_computing in ways:
+            while True:
+                loops = self._repeats(nodes, scope, key_of, with_computing)
+                if not loops:
+                    break
+                for cut, loop in sorted(loops, key=lambda one: -one[0].end):
+                    nodes = [*nodes[: cut.begins[0]], loop, *nodes[cut.end :]]
+                yield nodes
+
+    def _repeats(
+        self,
+        nodes: list[Node],
+        scope: LoopScope,
+        key_of: Callable[[Node], Hashable],
+        with_computing: bool,
+    ) -> list[tuple[_Cut, LoopNode]]:
+        """Loops of what stands several times one behind the other, which are cheaper."""
+        calls = [
+            at for at, node in enumerate(nodes) if with_computing or loose_key(node) != (COMPUTE,)
+        ]
+        depth = np.cumsum([0, *(self._opened(nodes[at]) for at in calls)])
+        keys = _numbered([key_of(nodes[at]) for at in calls])
+        loops: list[tuple[_Cut, LoopNode]] = []
+        for repeat in longest_repeats(keys, depth.tolist()):
+            ends = [repeat.begin + turn * repeat.length for turn in range(repeat.turns + 1)]
+            cut = _Cut(tuple(calls[at] for at in ends[:-1]), calls[ends[-1] - 1] + 1)
+            loop = self._looped(nodes, cut, scope)
+            plain = nodes[cut.begins[0] : cut.end]
+            if loop and self._price([loop], scope) < self._price(plain, scope):
+                loops.append((cut, loop))
+        return loops
 
     def _opened(self, node: Node) -> int:
         """How many more files are open after a node."""
@@ -205,7 +247,7 @@ class _LoopSearch:
         """The loop of these turns; None where they differ too much."""
         ends = (*cut.begins[1:], cut.end)
         turns = [nodes[begin:end] for begin, end in zip(cut.begins, ends, strict=True)]
-        self._work += cut.end - cut.begins[0]
+        self._work += sum(map(_size, nodes[cut.begins[0] : cut.end]))
         rows = aligned(turns)
         if rows is None:
             return None
@@ -239,6 +281,7 @@ class _LoopSearch:
 
     def _cuts(self, nodes: list[Node]) -> list[_Cut]:
         found: dict[_Cut, float] = {}
+        depth = np.cumsum([0, *(self._opened(node) for node in nodes)])
         loose = _numbered([loose_key(node) for node in nodes])
         for keys in (_numbered([strict_key(node) for node in nodes]), loose):
             for cut in _cuts_by(keys, loose):
@@ -249,7 +292,18 @@ class _LoopSearch:
                 # About what it will come to: a line for each call, and for each that is left over.
                 found[cut] = 25.0 * (left + lines) + 6.0 * len(forms) + 0.5 * max(map(len, forms))
         ordered = sorted(found, key=lambda cut: found[cut])
+        if self._only_even:
+            # All turns but the first begin with as little open as there is in all of them.
+            least = [depth[cut.begins[0] : cut.end + 1].min() for cut in ordered]
+            most = [depth[list(cut.begins[1:])].max() for cut in ordered]
+            even = [cut for cut, a, b in zip(ordered, least, most, strict=True) if a == b]
+            ordered = even or ordered
         return ordered[:MOST_CUTS]
+
+
+def _size(node: Node) -> int:
+    """How many statements a node is."""
+    return sum(1 for _ in statements([node]))
 
 
 def _numbered(keys: list[Hashable]) -> list[int]:
