@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from venturi.cli.document import open_document
+from venturi.api.document import open_document
 from venturi.model.comparison import (
     ComparisonRow,
     ComparisonSet,

@@ -188,56 +188,6 @@ def seconds_in(option: str, text: str) -> float:
     return seconds
 
 
-def open_workload(name: str, store: str | None) -> tuple[Any, str]:
-    """A workload and its text: from the library, a file, or a run of the archive."""
-    from venturi import library
-    from venturi.model.workload import Workload
-    from venturi.model.yaml_text import load_yaml, read_text
-
-    if name.startswith("@") or (not Path(name).exists() and name not in library.names()):
-        from venturi.store.archive import chosen, find, folders, is_choice
-        from venturi.store.place import store_directory
-
-        place = store_directory(store)
-        if is_choice(name):  # tag:golden: the newest of them
-            name = chosen(place, name)[-1].id
-        known = any(f.name.startswith(name) for f in folders(place))
-        if name.startswith("@") or known:
-            path = find(place, name) / "workload.yaml"
-            return load_yaml(path, Workload), read_text(path)
-    workload = library.load(name)
-    text = library.text_of(name) if name in library.names() else read_text(Path(name))
-    return workload, text
-
-
-def open_or_derive(name: str, store: str | None) -> tuple[Any, str]:
-    """A workload and its text as `open_workload` finds it, or the proxy of a log or capture."""
-    from venturi import library
-
-    path = Path(name)
-    if name in library.names() or not path.exists() or _is_workload(path):
-        return open_workload(name, store)
-    from venturi.derive.workload import derive
-    from venturi.derive.yaml_text import to_yaml
-    from venturi.sources.open import read_capture
-
-    workload = derive(read_capture(path), path.resolve().name.split(".")[0])
-    return workload, to_yaml(workload)
-
-
-def _is_workload(path: Path) -> bool:
-    """Whether a file is a workload and no capture, by its content."""
-    from venturi.sources.kind import CaptureKind, kind_of
-
-    if path.is_dir():
-        return False
-    kind = kind_of(path)
-    if kind is CaptureKind.TRACE:
-        with path.open("rb") as file:
-            return b'"workload"' in file.read(200)
-    return kind is None
-
-
 def settings_of(options: dict[str, Any]) -> Any:
     """The settings of the workload options."""
     from venturi.plan.setting import RunSettings
@@ -250,14 +200,6 @@ def settings_of(options: dict[str, Any]) -> Any:
         seed=options["seed"],
         assignments=parse_assignments(options["assignments"]),
     )
-
-
-def is_capture(name: str) -> bool:
-    """Whether this names a capture of an application, and no record of a run."""
-    path = Path(name)
-    if path.is_dir():
-        return not (path / _RECORD).is_file()
-    return path.is_file() and path.name != _RECORD
 
 
 def refuse_over_input(output: str | None, *inputs: str | None) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.api.source import open_workload
 from venturi.cli.option import (
     json_option,
-    open_workload,
     settings_of,
     store_option,
     units_option,

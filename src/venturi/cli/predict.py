@@ -9,11 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from venturi.api.source import open_or_derive
 from venturi.cli.option import (
     SCALES,
     budget_seconds,
     json_option,
-    open_or_derive,
     parse_assignments,
     refuse_over_input,
     store_option,

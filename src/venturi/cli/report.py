@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.document import open_document
+from venturi.api.document import open_document
+from venturi.api.source import is_capture
 from venturi.cli.option import (
-    is_capture,
     json_option,
     refuse_over_input,
     store_option,
@@ -85,19 +85,13 @@ def command(
 
 def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) -> tuple[str, str]:
     """The last run's id, and the text."""
-    from venturi.compat.io500.own import is_io500
-    from venturi.compat.io500.review import review_of
-    from venturi.report.render import render
+    from venturi.api.run import report_of
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
-    from venturi.store.published import load_all
 
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
-    ours = [record for record in records if is_io500(record)]
-    published = list(load_all(place)) if ours else []
-    reviews = {record.id: review_of(record, published) for record in ours}
-    return records[-1].id, render(records, form, units, reviews)
+    return records[-1].id, report_of(records, form, place, units)
 
 
 def _of_capture(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.api.source import open_workload
 from venturi.cli.option import (
     aim_of,
     json_option,
-    open_workload,
     settings_of,
     store_option,
     units_option,

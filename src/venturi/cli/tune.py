@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.api.source import open_or_derive
 from venturi.cli.option import (
     budget_seconds,
     json_option,
     machine_option,
-    open_or_derive,
     parse_assignments,
     seed_option,
     store_option,

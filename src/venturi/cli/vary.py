@@ -64,9 +64,9 @@ def _request(
     """The campaign that the options mean."""
     from venturi import library
     from venturi.analyse.verdict import ENOUGH_REPETITIONS as FEWEST
+    from venturi.api.source import open_workload
     from venturi.campaign.session import CampaignRequest
     from venturi.campaign.sweep import Sweep
-    from venturi.cli.option import open_workload
     from venturi.store.place import store_directory
 
     opened, _ = open_workload(workload, options["store"])

@@ -29,6 +29,8 @@ class VenturiError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(hint)
 
 
 class UserError(VenturiError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from venturi.model.record import OperationRow, PhaseRow, Record
 
@@ -77,16 +77,21 @@ def _part(kind: str, part: OperationRow) -> tuple[Cell, ...]:
     return (*counts, "", "", "", "", part.seconds, "", *values)
 
 
+def rows_of(record: Record) -> Iterator[tuple[Cell, ...]]:
+    """The rows of a record, with a value for each of `COLUMNS`, unrounded."""
+    for row in record.phases:
+        first = _identity(record, row)
+        last = (row.stopped_by.value, row.cache.value, row.flushed, _labels(record, row))
+        yield (*first, *_whole(row), *last)
+        for kind, part in row.by_operation.items():
+            yield (*first, *_part(kind, part), *last)
+
+
 def render_csv(records: Sequence[Record]) -> str:
     """The table as CSV text with a header; bytes, seconds and nanoseconds, unrounded."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     for record in records:
-        for row in record.phases:
-            first = _identity(record, row)
-            last = (row.stopped_by.value, row.cache.value, row.flushed, _labels(record, row))
-            writer.writerow((*first, *_whole(row), *last))
-            for kind, part in row.by_operation.items():
-                writer.writerow((*first, *_part(kind, part), *last))
+        writer.writerows(rows_of(record))
     return text.getvalue()

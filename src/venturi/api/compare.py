@@ -1,0 +1,149 @@
+"""Two things of a kind side by side, by their names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from venturi.api.source import is_capture
+from venturi.api.table import DataTable
+from venturi.api.view import View, name_of
+from venturi.model.comparison import ComparisonSet, RunComparison
+from venturi.model.error import UserError
+from venturi.model.fidelity_report import FidelityReport, Match
+from venturi.report.quantity import Units
+
+Comparison = FidelityReport | RunComparison | ComparisonSet
+
+
+class ComparisonView(View):
+    """How well a proxy stands for its application, or what differs between runs."""
+
+    def __init__(self, document: Comparison) -> None:
+        self.document = document
+
+    @property
+    def is_off(self) -> bool:
+        """Whether a field of a proxy is off, or a metric of a run is significantly worse."""
+        return is_off(self.document)
+
+    @property
+    def rows(self) -> DataTable:
+        """Fields of a proxy, or metrics of runs: as many as were compared."""
+        found = self.document
+        if isinstance(found, FidelityReport):
+            return DataTable([field.to_data() for field in found.total.fields])
+        parts = found.parts if isinstance(found, ComparisonSet) else [found]
+        return DataTable([row.to_data() for part in parts for row in part.rows])
+
+    def draw(self, console: Console, units: Units = Units.IEC) -> None:
+        """What `venturi compare` prints."""
+        from venturi.report.fidelity_report import print_fidelity_report
+        from venturi.report.run_comparison import print_run_comparison, print_set_comparison
+
+        found = self.document
+        if isinstance(found, FidelityReport):
+            print_fidelity_report(found, console, units)
+        elif isinstance(found, ComparisonSet):
+            print_set_comparison(found, console, units)
+        else:
+            print_run_comparison(found, console, units)
+
+    def to_html(self, units: Units = Units.IEC) -> str | None:
+        """The page of a comparison of runs."""
+        from venturi.report.render import render_document
+
+        if isinstance(self.document, FidelityReport):
+            return None
+        return render_document(self.document, "html", units)
+
+
+def compare(first: str | View, second: str | View, store: str | None = None) -> ComparisonView:
+    """Two captures, a capture and a workload that is not run, or two runs, by name or as opened.
+
+    Raises UserError where they are not of a kind.
+    """
+    return ComparisonView(compared(name_of(first), name_of(second), store))
+
+
+def compared(first: str, second: str, store: str | None) -> Comparison:
+    """Two captures, a capture and a workload that is not run, or two runs or sets of runs.
+
+    Raises UserError where one is a capture and one a run, or there is no such thing.
+    """
+    if is_capture(first) and Path(second).suffix in (".yaml", ".yml") and Path(second).is_file():
+        return _compared_with_plan(Path(first), Path(second))
+    captures = [name for name in (first, second) if is_capture(name)]
+    if len(captures) == 1:
+        run = second if captures == [first] else first
+        if not _is_run(run, store):
+            raise UserError(
+                f"'{run}' is neither a capture nor a run", "see venturi results ls for the runs"
+            )
+        raise UserError(
+            f"'{captures[0]}' is a capture of an application and '{run}' is the record of a run: "
+            "they do not hold the same figures",
+            "capture the run too: venturi derive LOG --check -d DIR, or venturi capture",
+        )
+    if not captures:
+        return _compared_runs(first, second, store)
+    from venturi.analyse.fidelity_report import fidelity
+    from venturi.sources.open import read_capture
+
+    both = [read_capture(Path(name)) for name in (first, second)]
+    return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
+
+
+def _compared_with_plan(capture: Path, workload: Path) -> Comparison:
+    from venturi.analyse.planned_fidelity import planned_fidelity
+    from venturi.model.workload import Workload
+    from venturi.model.yaml_text import load_yaml
+    from venturi.sources.open import read_capture
+
+    proxy = load_yaml(workload, Workload)
+    return planned_fidelity(read_capture(capture), proxy, (capture.name, workload.name))
+
+
+def _compared_runs(first: str, second: str, store: str | None) -> Comparison:
+    """Two runs of ours in every detail; other runs, and sets of them, by their results."""
+    from venturi.analyse.run_comparison import compared_runs
+    from venturi.analyse.set_comparison import compared_sets
+    from venturi.store.archive import find, has_record, is_choice, load_record, results
+    from venturi.store.place import store_directory
+    from venturi.store.result import load_result
+
+    place = store_directory(store)
+    names = (first, second)
+    if not any(is_choice(name) for name in names):
+        folders = [find(place, name) for name in names]
+        if all(has_record(folder) for folder in folders):
+            one, other = (load_record(folder) for folder in folders)
+            return compared_runs(one, other)
+        both = [[load_result(folder)] for folder in folders]
+    else:
+        both = [
+            results(place, name) if is_choice(name) else [load_result(find(place, name))]
+            for name in names
+        ]
+    return compared_sets(both[0], both[1], names)
+
+
+def _is_run(name: str, store: str | None) -> bool:
+    from venturi.model.error import UserError
+    from venturi.store.archive import find
+    from venturi.store.place import store_directory
+
+    try:
+        find(store_directory(store), name)
+    except UserError:
+        return False
+    return True
+
+
+def is_off(found: Comparison) -> bool:
+    """Whether a field of a proxy is off, or a metric of a run is significantly worse."""
+    if isinstance(found, FidelityReport):
+        return found.match is Match.OFF
+    parts = found.parts if isinstance(found, ComparisonSet) else [found]
+    return any(row.is_worse for part in parts for row in part.rows)
