@@ -48,7 +48,7 @@ def estimate_of(
         runs=len(tasks),
         bytes_written=sum((row.bytes_written or 0) * row.runs for row in rows),
         bytes_read=sum((row.bytes_read or 0) * row.runs for row in rows),
-        most_hours=sum(task.budget_s for task in tasks) / 3600,
+        most_hours=sum(task.most_s for task in tasks) / 3600,
         rows=rows,
     )
 

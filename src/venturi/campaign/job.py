@@ -48,7 +48,7 @@ def packed(tasks: Sequence[CampaignTask], room: Room, first: int) -> list[JobPla
     home: dict[str, int] = {}
     filling: dict[tuple[int, int, str], _Filling] = {}
     for point, own in of_point.items():
-        task, seconds = own[0], sum(task.budget_s for task in own)
+        task, seconds = own[0], sum(task.most_s for task in own)
         size = (task.nodes, task.ranks, task.step) if room.by_size else (0, 0, task.step)
         job = filling.get(size)
         if job is None or not job.has_room(room, seconds):
@@ -83,7 +83,7 @@ def _job(name: str, tasks: list[CampaignTask]) -> JobPlan:
         tasks=tasks,
         ranks=max(task.ranks for task in tasks),
         nodes=max(task.nodes for task in tasks),
-        seconds=sum(task.budget_s for task in tasks) + _MARGIN_S,
+        seconds=sum(task.most_s for task in tasks) + _MARGIN_S,
     )
 
 

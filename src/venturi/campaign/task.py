@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from venturi import library
 from venturi.campaign.build import folder_of, source_of
@@ -21,7 +22,7 @@ from venturi.campaign.study import check_study
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
 from venturi.execute.launcher import start_words
-from venturi.model.campaign import Build, Campaign, CampaignStep
+from venturi.model.campaign import Build, Campaign, CampaignStep, QuietWait
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
@@ -84,6 +85,15 @@ class CampaignTask:
     """The repository of what is built."""
     commit: str = ""
     """What is built."""
+    waits: list[str] = field(default_factory=list)
+    """The command that ends well once the storage is quiet; empty: it is not waited for."""
+    waits_s: float = 0.0
+    """How long that may take."""
+
+    @property
+    def most_s(self) -> float:
+        """How long it may take with its wait."""
+        return self.waits_s + self.budget_s
 
 
 def called(task: CampaignTask) -> str:
@@ -127,15 +137,15 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
         if campaign.until is not None and step.repeat is None:
             _check_open(step, name)
         own = folders[name] = _Folders(name, _parameters(campaign, name, list(points[0])), points)
-        repeats = step.repeat or (
-            campaign.repeat if step.workload or step.metrics or step.tool else 1
-        )
+        is_measured = bool(step.workload or step.metrics or step.tool)
+        repeats = step.repeat or (campaign.repeat if is_measured else 1)
         if repeats * len(own.values) > _MOST_RUNS:
             raise UserError(
                 f"steps.{name}: {repeats * len(own.values):,} runs; at most {_MOST_RUNS:,}",
                 "repeat less often, or split the campaign",
             )
-        makers = [_Maker(campaign, name, point, place, folders) for point in own.values]
+        waits = _waits(quiet, place) if (quiet := campaign.quiet_wait) and is_measured else {}
+        makers = [_Maker(campaign, name, point, place, folders, waits) for point in own.values]
         for index, maker in enumerate(makers):  # so that an error names the first wrong point
             maker.task(own.name_at(index), 1)
         for repetition in range(1, repeats + 1):
@@ -143,6 +153,18 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
             chance.shuffle(indices)
             tasks += [makers[index].task(own.name_at(index), repetition) for index in indices]
     return tasks, len(points)
+
+
+def _waits(when: QuietWait, place: CampaignPaths) -> dict[str, Any]:
+    """The command with which a task waits, and how long that takes at most."""
+    over_s, within_s = (
+        float(number_at(f"when.{key}", value, {}))
+        for key, value in (("over", when.over), ("within", when.within))
+    )
+    words = [sys.executable, "-m", "venturi", "probe", "wait", str(place.directory)]
+    words += ["--slowdown", f"{when.slowdown:g}", "--over", f"{over_s:g}s"]
+    words += ["--within", f"{within_s:g}s", "--store", str(place.store)]
+    return {"waits": words, "waits_s": within_s}
 
 
 def _check(step: CampaignStep, name: str) -> None:
@@ -302,7 +324,9 @@ class _Maker:
         point: Point,
         place: CampaignPaths,
         folders: Mapping[str, _Folders],
+        waits: Mapping[str, Any],
     ) -> None:
+        self._waits = waits
         step = self._step = campaign.steps[name]
         self._seed = campaign.seed
         self._name = name
@@ -375,6 +399,7 @@ class _Maker:
                 key: float(number_at(f"steps.{self._name}.confirm.{key}", value, self._point))
                 for key, value in step.confirm.items()
             },
+            **self._waits,
         )
         if step.build is not None:
             return self._build(made, step.build, values)

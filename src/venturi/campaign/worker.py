@@ -18,6 +18,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import BinaryIO
 
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended
 from venturi.campaign.job import read_list
@@ -32,6 +33,8 @@ _LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
 """How often to look for cancelled tasks where no signal of the batch system reaches a job."""
 _SLOW_S = 1.0
 """How much later than its task a job may hear of the same end."""
+_SLOW_WAIT_S = 60.0
+"""How much longer than it says a wait may last: it has to start, and to read."""
 _BY_SIGNAL = {
     code for n in (signal.SIGTERM, signal.SIGKILL) for code in (-n, 128 + n)
 }  # also as a shell tells it
@@ -86,26 +89,32 @@ class Worker:
                 reason = f"{before} did not come to a good end"
                 self._write(home, begun, EndReason.BLOCKED, 0.0, reason=reason)
                 return
+        if task.waits and not self._is_quiet(task, home, begun):
+            return
         self._start(task, home, begun)
+
+    def _is_quiet(self, task: CampaignTask, home: Path, begun: TaskStart) -> bool:
+        """Waits till the storage is quiet; where it does not become so, that is the task's end."""
+        begin_s = time.monotonic()
+        with (home / "wait").open("wb") as out:
+            process = _started(task.waits, home, out, out, {})
+            ending = self._wait(process, home, task.waits_s + _SLOW_WAIT_S)
+        if ending is EndReason.EXIT and process.returncode == 0:
+            return True
+        lines = (home / "wait").read_text("utf-8", "replace").splitlines()
+        said = [line.removeprefix("venturi: ") for line in lines if line.startswith("venturi: ")]
+        reason = said[-1] if said else f"the wait ended with {process.returncode}"
+        ending = EndReason.BLOCKED if ending in (EndReason.EXIT, EndReason.BUDGET) else ending
+        self._write(home, begun, ending, time.monotonic() - begin_s, reason=reason)
+        return False
 
     def _start(self, task: CampaignTask, home: Path, begun: TaskStart) -> None:
         killed_before = _out_of_memory_kills()
         begin_s = time.monotonic()
+        variables = {RUN_OF: self._session.run_of(task).to_json(), **task.environment}
         with (home / "stdout").open("wb") as out, (home / "stderr").open("wb") as err:
             try:
-                process = subprocess.Popen(
-                    task.argv,
-                    cwd=home,
-                    env={
-                        **os.environ,
-                        RUN_OF: self._session.run_of(task).to_json(),
-                        **task.environment,
-                    },
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
+                process = _started(task.argv, home, out, err, variables)
             except OSError as error:
                 reason = f"{task.argv[0]}: {error.strerror}"
                 self._write(home, begun, EndReason.NOT_STARTED, 0.0, reason=reason)
@@ -169,6 +178,21 @@ class Worker:
             reason=reason,
         )
         write_whole(home / ENDED, ended.to_json(indent=1) + "\n")
+
+
+def _started(
+    words: list[str], home: Path, out: BinaryIO, err: BinaryIO, variables: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    """A process of a task in its folder. Raises OSError where it cannot be started."""
+    return subprocess.Popen(
+        words,
+        cwd=home,
+        env={**os.environ, **variables},
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        start_new_session=True,
+    )
 
 
 def _stop(process: subprocess.Popen[bytes], ending: EndReason) -> EndReason:

@@ -16,6 +16,7 @@ from venturi.model.error import ExitCode, UserError
 
 _STATISTICS = ("p50", "mean", "p95")
 _REDRAW_S = 2.0
+_SAY_S = 10.0
 
 statistic_option = click.option(
     "--statistic",
@@ -186,6 +187,67 @@ def status(
         console.clear()
         print_status(found, console)
     return ExitCode.FINE
+
+
+@command.command()
+@click.argument("directory", metavar="DIR")
+@click.option(
+    "--slowdown",
+    "most",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.5,
+    help="Times the usual latency that no operation may take (1.5).",
+)
+@click.option("--over", default="60s", metavar="TIME", help="Medians of the last TIME (60s).")
+@click.option("--within", default="30m", metavar="TIME", help="Give up after TIME (30m).")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@store_option
+def wait(
+    directory: str, most: float, over: str, within: str, quiet: bool, store: str | None
+) -> int:
+    """Wait until DIR's file system is quiet, by the probes on it; exit with 4 if it stays busy.
+
+    \b
+    Example:
+      venturi probe wait /scratch && venturi run quick -d /scratch/me
+    """
+    from venturi.cli.option import seconds_in
+    from venturi.execute.stopping import Stopping
+    from venturi.probe.background import probes_beside
+    from venturi.probe.quiet import QuietCondition
+    from venturi.store.place import store_directory
+
+    over_s, within_s = seconds_in("--over", over), seconds_in("--within", within)
+    folders = probes_beside(store_directory(store), Path(directory))
+    if not folders:
+        raise UserError(
+            f"no probe measures on the file system of {directory}",
+            f"venturi probe run {directory} starts one; --store says where it keeps its samples",
+        )
+    condition = QuietCondition(folders, most, over_s)
+    stopping = Stopping()
+    with stopping.listening():
+        if condition.wait(within_s, _waiting_lines(quiet), lambda: stopping.asked):
+            return ExitCode.FINE
+    if stopping.asked:
+        return ExitCode.INTERRUPTED
+    slowest = condition.slowest(time.time())
+    why = str(slowest) if slowest else f"there are too few measurements in the last {over}"
+    click.echo(f"venturi: {directory} is not quiet after {within}: {why}", err=True)
+    return ExitCode.GATE
+
+
+def _waiting_lines(quiet: bool) -> Any:
+    """What tells of the wait: a line at its start, and every ten seconds."""
+    said_s = [0.0]
+
+    def watch(slowest: Any, left_s: float) -> None:
+        if not quiet and time.monotonic() - said_s[0] >= _SAY_S:
+            said_s[0] = time.monotonic()
+            why = str(slowest) if slowest else "too few measurements so far"
+            click.echo(f"venturi: waiting, {left_s:.0f} s left: {why}", err=True)
+
+    return watch
 
 
 @command.group(cls=WholeGroup)

@@ -198,6 +198,23 @@ class ResultTable(Document):
     """Between columns with `--csv`."""
 
 
+class QuietWait(Document):
+    """Before each run the storage must be quiet, as `venturi probe wait` finds it."""
+
+    slowdown: Annotated[Real, Field(gt=0)]
+    """Times its usual latency that no operation of the probes there may take."""
+    over: Value = "60 s"
+    """What is compared are medians of so long."""
+    within: Value = "30 min"
+    """A run that has waited so long is not done; its state is `blocked`."""
+
+
+SlowdownLimit = Annotated[
+    str, Field(pattern=r"^slowdown < ([1-9][0-9]*([.][0-9]+)?|0[.][0-9]*[1-9][0-9]*)$")
+]
+"""`slowdown < 1.5`: the wait with its usual times."""
+
+
 class Campaign(Document):
     """Steps over a space of points, repeated and interleaved."""
 
@@ -211,6 +228,8 @@ class Campaign(Document):
     repeat: Positive = 6
     until: Aim | None = None
     """More repetitions than that, point by point, until medians are known so well."""
+    when: SlowdownLimit | QuietWait | None = None
+    """What each run waits for: `slowdown < 1.5`, or more of it."""
     pack: Positive | None = None
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
@@ -219,6 +238,13 @@ class Campaign(Document):
     """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, ResultTable] = {}
     """What `venturi campaign table` prints."""
+
+    @property
+    def quiet_wait(self) -> QuietWait | None:
+        """What runs wait for, in full; None: they do not."""
+        if isinstance(self.when, str):
+            return QuietWait(slowdown=float(self.when.rpartition(" ")[2]))
+        return self.when
 
     @property
     def scaling(self) -> Study | None:

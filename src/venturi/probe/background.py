@@ -43,8 +43,14 @@ def reader_beside(store: Path, directory: Path, service: Path = SERVICE) -> Back
     Looked for are probes of this store, of those that `$VENTURI_PROBE_STORE` names, and of the
     service. Storage is not asked: mounts are told apart by the names of directories.
     """
+    folders = probes_beside(store, directory, service)
+    return partial(_read, folders) if folders else None
+
+
+def probes_beside(store: Path, directory: Path, service: Path = SERVICE) -> list[Path]:
+    """Return the folders of the probes that work on the file system of a directory."""
     mount = mount_of(os.path.realpath(directory))
-    folders = []
+    folders: list[Path] = []
     for place in _stores(store, service):
         for path in sorted(probe_folder(place).glob(f"*/{TARGET_NAME}")):
             try:
@@ -53,7 +59,7 @@ def reader_beside(store: Path, directory: Path, service: Path = SERVICE) -> Back
                     folders.append(path.parent)
             except (UserError, OSError):
                 continue  # one of another version, or not for this user to read
-    return partial(_read, folders) if folders else None
+    return folders
 
 
 def _stores(store: Path, service: Path) -> Iterator[Path]:
@@ -125,7 +131,7 @@ def background_of(folder: Path, target: ProbeTarget, times: RunTimes, now_s: flo
         )
         for when, repetition, first_s, end_s in spans
     ]
-    hanging = _hanging(folder, target)
+    hanging = hanging_worker(folder, target)
     return Background(
         target=target.name,
         directory=target.directory,
@@ -169,8 +175,26 @@ def _operations(
     return found
 
 
-def _hanging(folder: Path, target: ProbeTarget) -> RingHeader | None:
-    """The worker whose operation has been waiting longest, if for long."""
+def felt_between(
+    folder: Path,
+    target: ProbeTarget,
+    usual: Mapping[ProbeOperation, float],
+    begin_s: float,
+    end_s: float,
+) -> list[BackgroundOperation]:
+    """Return statistics of each operation of a probe that was due in a time, by its clock."""
+    from venturi.probe.keep import samples_between
+    from venturi.probe.sample import joined
+
+    begin_ns, end_ns = round(begin_s * 1e9), round(end_s * 1e9) + 1
+    samples = joined(
+        part for kind in target.kinds for part in samples_between(folder, kind, begin_ns, end_ns)
+    )
+    return _operations(samples, usual, begin_s, end_s)
+
+
+def hanging_worker(folder: Path, target: ProbeTarget) -> RingHeader | None:
+    """Return the worker whose operation has been waiting longest, if for long."""
     headers = [
         read_header(ring) for kind in target.kinds if (ring := ring_path(folder, kind)).exists()
     ]
