@@ -17,6 +17,7 @@ typedef struct Open {
   bool is_close_on_exec;
   int64_t entries;     // of a directory: read since the last record
   int64_t list_start;  // when the first of them was
+  int64_t list_ticks;  // how long the calls took
   struct Open* free;
 } Open;
 

@@ -188,31 +188,33 @@ void note_memory_sync(const Call* call, const void* address) {
   if (name) note(call, name, (What){kPosix, kDataSync, UNKNOWN_OFFSET, 0, 0});
 }
 
-void note_entry(const Call* call, int fd, bool is_last) {
+void note_entries(const Call* call, int fd, int64_t count, bool is_last) {
   Open* open = descriptor_find(fd);
   if (open == NULL) return;
   if (is_last && open->list_start == 0) return;  // the end, seen once more
-  if (open->list_start == 0) open->list_start = call->start;
-  if (!is_last) ++open->entries;
+  if (open->list_start == 0) {
+    open->list_start = call->start;
+    open->list_ticks = 0;
+  }
+  open->list_ticks += call->end - call->start;
+  open->entries += count;
   if (is_last) note_list_end(fd);
 }
 
 void note_list_end(int fd) {
   Open* open = descriptor_find(fd);
   if (open == NULL || open->list_start == 0) return;
-  const Call call = {.start = open->list_start, .end = ticks_now()};
+  const Call call = {.start = open->list_start, .end = open->list_start + open->list_ticks};
   note(&call, open->path, (What){kPosix, kList, UNKNOWN_OFFSET, open->entries, 0});
   open->entries = open->list_start = 0;
 }
 
 void note_names(const Call* call, int fd, const void* entries, int64_t bytes) {
   if (bytes < 0) note_descriptor(call, fd, (What){kPosix, kList, UNKNOWN_OFFSET, 0, 0});
-  if (bytes == 0) note_entry(call, fd, true);
-  for (int64_t at = 0; at < bytes;) {
-    const struct dirent64* entry = (const struct dirent64*)((const char*)entries + at);
-    note_entry(call, fd, false);
-    at += entry->d_reclen;
-  }
+  int64_t count = 0;
+  for (int64_t at = 0; at < bytes; ++count)
+    at += ((const struct dirent64*)((const char*)entries + at))->d_reclen;
+  if (bytes >= 0) note_entries(call, fd, count, bytes == 0);
 }
 
 bool is_folder_meant(const Call* call, int folder, const char* path) {

@@ -57,8 +57,9 @@ void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_se
 // Memory of a mapped file is made persistent; nothing where the file is not known.
 void note_memory_sync(const Call* call, const void* address);
 
-// Reading a directory becomes one record per pass, not one per entry.
-void note_entry(const Call* call, int fd, bool is_last);
+// Reading a directory becomes one record per pass, not one per entry: it begins with the first
+// call and lasts as long as all calls of the pass together, not what is done between them.
+void note_entries(const Call* call, int fd, int64_t count, bool is_last);
 void note_list_end(int fd);
 // The same of many entries at a time, as getdents64 gives them: so many bytes; 0: it was the end.
 void note_names(const Call* call, int fd, const void* entries, int64_t bytes);

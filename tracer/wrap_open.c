@@ -180,9 +180,9 @@ static void opened_folder(const Call* call, const char* path, DIR* folder) {
 WRAP(DIR*, opendir, (const char* path), (path), result == NULL, opened_folder(&call, path, result))
 
 WRAP(struct dirent*, readdir, (DIR * folder), (folder), false,
-     note_entry(&call, dirfd(folder), result == NULL))
+     note_entries(&call, dirfd(folder), result != NULL, result == NULL))
 WRAP(struct dirent64*, readdir64, (DIR * folder), (folder), false,
-     note_entry(&call, dirfd(folder), result == NULL))
+     note_entries(&call, dirfd(folder), result != NULL, result == NULL))
 WRAP(ssize_t, getdents64, (int fd, void* entries, size_t room), (fd, entries, room), MINUS_1,
      note_names(&call, fd, entries, result))
 

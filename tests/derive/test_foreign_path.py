@@ -19,6 +19,9 @@ from venturi.derive.noise import is_foreign_path
         ("/dev/null", True),
         ("/var/log/state.dat", True),
         ("/run/state.dat", True),
+        ("/tmp/hsperfdata_somebody/4242", True),
+        ("/tmp/clr-debug-pipe-17-9-in", True),
+        ("/data/hsperfdata.csv", False),
         ("/dev/shm/venv/lib/python3.11/site-packages/x.py", True),
     ],
 )

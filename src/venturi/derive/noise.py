@@ -61,6 +61,9 @@ _LAUNCHER = re.compile(
 )
 """What launchers and MPI libraries keep for themselves, and the folder in which they do."""
 
+_RUNTIME = re.compile(r"/hsperfdata_[^/]+(/|$)|/(clr-debug-pipe|dotnet-diagnostic)-\d+-[^/]*$")
+"""Counters and pipes that the runtimes of Java and .NET keep, so that tools can look at them."""
+
 _STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 _SIDE_FILE = re.compile(
@@ -139,7 +142,7 @@ def is_foreign_path(path: str) -> bool:
     """Whether a file of this name belongs to the system, to a library or to a launcher."""
     if not path or path in _STANDARD_STREAMS or _is_system(path):
         return True
-    return bool(_LAUNCHER.search(path) or _INTERPRETER.search(path))
+    return any(kind.search(path) for kind in (_LAUNCHER, _INTERPRETER, _RUNTIME))
 
 
 def _is_system(path: str) -> bool:
