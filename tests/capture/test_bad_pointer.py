@@ -142,7 +142,7 @@ MAIN = """
 int main(void) {
   guarded = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memset(guarded, 'x', 4096);
-  munmap(guarded + 4096, 4096);
+  mprotect(guarded + 4096, 4096, PROT_NONE);  // unmapped, others could get the page
   fd = open("named", O_CREAT | O_RDWR, 0600);
   to = open("target", O_CREAT | O_RDWR, 0600);
   folder = open(".", O_RDONLY | O_DIRECTORY);
