@@ -18,6 +18,7 @@ set(VENTURI_TRACER_SOURCES
     system.c
     wrap_aio.c
     wrap_data.c
+    wrap_format.c
     wrap_hdf5.c
     wrap_kernel_aio.c
     wrap_lock_in.c
@@ -36,6 +37,13 @@ if(VENTURI_HAS_SINGLE_THREADED)
 else()
   set(VENTURI_SINGLE none)
 endif()
+include(CheckStructHasMember)
+check_struct_has_member("struct _IO_FILE" _IO_read_ptr stdio.h VENTURI_HAS_STREAM_PLACE)
+if(VENTURI_HAS_STREAM_PLACE)
+  set(VENTURI_STREAM_PLACE glibc)
+else()
+  set(VENTURI_STREAM_PLACE none)
+endif()
 set(VENTURI_CALL none)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   # With an instruction of its own for system calls, the tracer can stand in for syscall().
@@ -45,6 +53,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$" AND CMAKE_SIZEOF_VOID_P E
 endif()
 configure_file(tracer/call_${VENTURI_CALL}.h ${VENTURI_GENERATED}/tracer/call.h COPYONLY)
 configure_file(tracer/single_${VENTURI_SINGLE}.h ${VENTURI_GENERATED}/tracer/single.h COPYONLY)
+configure_file(tracer/stream_place_${VENTURI_STREAM_PLACE}.h ${VENTURI_GENERATED}/tracer/stream_place.h
+               COPYONLY)
 configure_file(tracer/ticks_${VENTURI_COUNTER}.h ${VENTURI_GENERATED}/tracer/ticks.h COPYONLY)
 
 add_library(venturi-tracer MODULE ${VENTURI_TRACER_SOURCES})

@@ -2,7 +2,6 @@
 // size of its buffer, and are not seen.
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -126,88 +125,15 @@ WRAP(int, getchar, (void), (), result == EOF && ferror_unlocked(stdin),
 WRAP(int, getchar_unlocked, (void), (), result == EOF && ferror_unlocked(stdin),
      ON(stdin, kRead, result != EOF))
 
-#define PRINTED DATA(kWrite, result > 0 ? result : 0)
-int __vfprintf_chk(FILE*, int, const char*, va_list);
-int __vprintf_chk(int, const char*, va_list);
-int __fprintf_chk(FILE*, int, const char*, ...);
-int __printf_chk(int, const char*, ...);
-WRAP(int, vfprintf, (FILE * stream, const char* format, va_list list), (stream, format, list),
-     result < 0, PRINTED)
-WRAP(int, __vfprintf_chk, (FILE * stream, int how, const char* format, va_list list),
-     (stream, how, format, list), result < 0, PRINTED)
-
-// The variadic forms end in those above: one record.
-#define PRINT(result_of)        \
-  va_list list;                 \
-  va_start(list, format);       \
-  const int result = result_of; \
-  va_end(list);                 \
-  return result;
-EXPORT int vprintf(const char* format, va_list list) { return vfprintf(stdout, format, list); }
-EXPORT int __vprintf_chk(int how, const char* format, va_list list) {
-  return __vfprintf_chk(stdout, how, format, list);
-}
-EXPORT int fprintf(FILE* stream, const char* format,
-                   ...){PRINT(vfprintf(stream, format, list))} EXPORT
-    int printf(const char* format, ...){PRINT(vfprintf(stdout, format, list))} EXPORT
-    int __fprintf_chk(FILE* stream, int how, const char* format,
-                      ...){PRINT(__vfprintf_chk(stream, how, format, list))} EXPORT
-    int __printf_chk(int how, const char* format, ...) {
-  PRINT(__vfprintf_chk(stdout, how, format, list))
-}
-
-// How much a scan took shows in the stream's position only.
-static void scanned(const Call* call, FILE* stream, off64_t before) {
-  const off64_t after = before < 0 ? -1 : ftello64(stream);
-  note_stream(call, stream, kRead, after > before ? after - before : 0);
-}
-// Headers may give these functions another name; they are meant by their own.
-#define WRAP_SCAN(prefix)                                                                 \
-  int prefix##scan_list(FILE*, const char*, va_list) __asm__(#prefix "vfscanf");          \
-  int prefix##scan_list_here(const char*, va_list) __asm__(#prefix "vscanf");             \
-  int prefix##scan(FILE*, const char*, ...) __asm__(#prefix "fscanf");                    \
-  int prefix##scan_here(const char*, ...) __asm__(#prefix "scanf");                       \
-  EXPORT int prefix##scan_list(FILE* stream, const char* format, va_list list) {          \
-    NEXT(int (*)(FILE*, const char*, va_list), #prefix "vfscanf");                        \
-    Call call = {.start = begin()};                                                       \
-    const off64_t before = call.start ? ftello64(stream) : -1;                            \
-    const int result = next(stream, format, list);                                        \
-    if (call.start == 0) return result;                                                   \
-    call_ended(&call, result == EOF && ferror_unlocked(stream));                          \
-    scanned(&call, stream, before);                                                       \
-    errno = call.errno_after;                                                             \
-    return result;                                                                        \
-  }                                                                                       \
-  EXPORT int prefix##scan_list_here(const char* format, va_list list) {                   \
-    return prefix##scan_list(stdin, format, list);                                        \
-  }                                                                                       \
-  EXPORT int prefix##scan(FILE* stream, const char* format, ...){PRINT(prefix##scan_list( \
-      stream, format, list))} EXPORT int prefix##scan_here(const char* format, ...) {     \
-    PRINT(prefix##scan_list(stdin, format, list))                                         \
-  }
-WRAP_SCAN()
-WRAP_SCAN(__isoc99_)
-WRAP_SCAN(__isoc23_)
-
-// To a descriptor, without a stream of the program's: a write of what was printed.
-int __vdprintf_chk(int, int, const char*, va_list);
-int __dprintf_chk(int, int, const char*, ...);
-WRAP(int, vdprintf, (int fd, const char* format, va_list list), (fd, format, list), result < 0,
-     note_data(&call, fd, kWrite, result))
-WRAP(int, __vdprintf_chk, (int fd, int how, const char* format, va_list list),
-     (fd, how, format, list), result < 0, note_data(&call, fd, kWrite, result))
-EXPORT int dprintf(int fd, const char* format, ...){PRINT(vdprintf(fd, format, list))} EXPORT
-    int __dprintf_chk(int fd, int how, const char* format,
-                      ...){PRINT(__vdprintf_chk(fd, how, format, list))}
 #define SOUGHT note_stream_seek(&call, stream)
 WRAP(int, fseek, (FILE * stream, long at, int whence), (stream, at, whence), result != 0, SOUGHT)
-    WRAP(int, fseeko, (FILE * stream, off_t at, int whence), (stream, at, whence), result != 0,
-         SOUGHT) WRAP(int, fseeko64, (FILE * stream, off64_t at, int whence), (stream, at, whence),
-                      result != 0, SOUGHT) WRAP(int, fsetpos, (FILE * stream, const fpos_t* at),
-                                                (stream, at), result != 0, SOUGHT)
-        WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
+WRAP(int, fseeko, (FILE * stream, off_t at, int whence), (stream, at, whence), result != 0, SOUGHT)
+WRAP(int, fseeko64, (FILE * stream, off64_t at, int whence), (stream, at, whence), result != 0,
+     SOUGHT)
+WRAP(int, fsetpos, (FILE * stream, const fpos_t* at), (stream, at), result != 0, SOUGHT)
+WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
 
-            EXPORT void rewind(FILE* stream) {
+EXPORT void rewind(FILE* stream) {
   NEXT(void (*)(FILE*), "rewind");
   Call call = {.start = begin()};
   next(stream);

@@ -46,6 +46,7 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     is_x86 = platform.machine() in ("x86_64", "AMD64")
     shutil.copy(TRACER / f"ticks_{'x86' if is_x86 else 'none'}.h", place / "ticks.h")
     shutil.copy(TRACER / "single_glibc.h", place / "single.h")
+    shutil.copy(TRACER / "stream_place_glibc.h", place / "stream_place.h")
     own = TRACER / f"call_{platform.machine()}.h"
     shutil.copy(own if own.exists() else TRACER / "call_none.h", place / "call.h")
     old = TRACER / f"old_numbers_{platform.machine()}.h"
