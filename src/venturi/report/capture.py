@@ -78,7 +78,10 @@ def _remarks(summary: Mapping[str, Any], units: Units) -> list[str]:
     texts += summary["remarks"]
     if summary["without_end"]:
         count = _counted(summary["without_end"], "process", "processes")
-        texts.append(f"{count} killed, or still running; all calls till then are there")
+        texts.append(
+            f"{count} without an end that was seen: killed, ended by a system call of its own (as "
+            "programs in Go end), or still running; all calls that were seen till then are there"
+        )
     left_out = summary["left_out"]
     if left_out["operations"]:
         texts.append(
