@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from venturi.derive.known_name import known_name
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import is_foreign
 from venturi.derive.operation.table import DATASET_LAYERS, actors_in
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly
@@ -119,9 +119,7 @@ def _left_out(
     operations: Operations, files: Sequence[TracedFile], streams: Sequence[str]
 ) -> tuple[int, int]:
     pairs = zip(files, streams, strict=True)
-    is_lost = [
-        not (name or file.within is not None or is_foreign_path(file.path)) for file, name in pairs
-    ]
+    is_lost = [not (name or file.within is not None or is_foreign(file)) for file, name in pairs]
     mask = np.array([*is_lost, False])[np.minimum(operations.file, len(streams))]
     moved = mask & operations.is_kind(Kind.READ, Kind.WRITE)
     return int(operations.bytes[moved].sum()), int(np.count_nonzero(mask))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from venturi.capture.process_file import STARTED, BytesMoved, ProcessFile
+from venturi.capture.process_file import BytesMoved, ProcessFile
 from venturi.model.operation import COPIES, KIND_CODES
 from venturi.model.units import size_text
 
@@ -67,7 +67,7 @@ def hidden_moves(
     found: dict[str, list[BytesMoved]] = defaultdict(list)
     with_children = {(file.host, file.parent) for file in files}
     for file in files:
-        has_children = (file.host, file.process) in with_children or _starts_programs(file)
+        has_children = (file.host, file.process) in with_children or file.starts_programs
         own = hidden_of(file, file.moved_by_first if has_children else file.moved)
         if own is not None:
             found[file.program].append(own)
@@ -128,10 +128,6 @@ def hidden_of(file: ProcessFile, everything: BytesMoved | None) -> BytesMoved | 
     written = everything.written - copied - _seen(file, "BYTES_WRITTEN")
     moved = BytesMoved(_if_much(read, everything.read), _if_much(written, everything.written))
     return moved if moved.read or moved.written else None
-
-
-def _starts_programs(file: ProcessFile) -> bool:
-    return any(bool(np.any(window["kind"] == STARTED)) for window in file.records)
 
 
 def _if_much(unseen: int, everything: int) -> int:

@@ -19,6 +19,7 @@ from venturi.capture.process_file import (
     Name,
     ProcessFile,
 )
+from venturi.derive.code_name import is_used_as_data, names_code
 from venturi.model.folded import CallRuns, FoldedOperations, no_runs, runs_of
 from venturi.model.operation import (
     COPIES,
@@ -27,6 +28,7 @@ from venturi.model.operation import (
     NO_FILE,
     TYPES,
     Kind,
+    Operations,
     operations_of,
 )
 from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
@@ -115,6 +117,8 @@ def merge(
     table = JobFileTable()
     numbers = [table.numbers_of(file.names, _used_by(file)) for file in files]
     operations = _folded(files, numbers, clocks)
+    _mark_data(files, numbers, table.files)
+    _mark_copied(operations.rows, table.files)
     ranks = max((file.rank for file in files), default=-1) + 1
     records = counter_records(files, numbers, clocks, table.files)
     trace = Trace(
@@ -129,6 +133,29 @@ def merge(
         operation_count=len(operations),
     )
     return FoldedCapture(trace, operations if len(operations) else None)
+
+
+def _mark_data(
+    files: list[ProcessFile], numbers: list[dict[int, int]], found: list[TracedFile]
+) -> None:
+    """Says of files whose names are those of code where a program used them as data."""
+    for file, own in zip(files, numbers, strict=True):
+        for counted in file.counters:
+            number = own.get(counted.file)
+            if number is None or found[number].is_data:
+                continue
+            path, used = found[number].path, counted.values
+            if is_used_as_data(path, file.program, file.starts_programs, used):
+                found[number] = found[number].model_copy(update={"is_data": True})
+
+
+def _mark_copied(rows: Operations, found: list[TracedFile]) -> None:
+    """Both files of a copy are data, whoever makes it."""
+    copies = np.isin(rows.kind, [KIND_CODES[kind] for kind in COPIES])
+    copied = np.concatenate([rows.file[copies], rows.detail[copies]])
+    for number in np.unique(copied[copied < len(found)]).tolist():
+        if names_code(found[number].path):
+            found[number] = found[number].model_copy(update={"is_data": True})
 
 
 def _process(file: ProcessFile, clock: Clock) -> Process:

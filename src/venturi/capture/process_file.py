@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,11 @@ class ProcessFile:
     counters: list[CounterSet]
     records: list[npt.NDArray[Any]]
     """Windows of complete records, memory-mapped."""
+
+    @cached_property
+    def starts_programs(self) -> bool:
+        """Whether it became or started another program."""
+        return any(bool(np.any(window["kind"] == STARTED)) for window in self.records)
 
 
 def read_process_file(path: Path) -> ProcessFile | None:

@@ -37,6 +37,8 @@ class FileView:
 
     identity: str
     path: str
+    is_data: bool = False
+    """As its `TracedFile` says."""
     records: dict[Layer, list[CounterRecord]] = field(default_factory=dict)
 
     @property
@@ -115,6 +117,7 @@ def files_of(trace: Trace) -> list[FileView]:
     """All files of a trace; datasets and variables join the file that they lie in."""
     views: dict[tuple[str, bool], FileView] = {}
     by_path: dict[str, str] = {}
+    data = {file.path for file in trace.files if file.is_data}
     for record in trace.records:
         if record.layer is Layer.LUSTRE:
             continue
@@ -124,7 +127,7 @@ def files_of(trace: Trace) -> list[FileView]:
         key = (identity, record.layer is Layer.STDIO)
         view = views.get(key)
         if view is None:
-            view = views[key] = FileView(identity, path)
+            view = views[key] = FileView(identity, path, path in data)
             by_path.setdefault(path, identity)
         view.records.setdefault(record.layer, []).append(record)
     return list(views.values())

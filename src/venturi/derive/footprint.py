@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import is_foreign
 from venturi.model.operation import (
     COPIES,
     KIND_CODES,
@@ -330,7 +330,7 @@ def _streams(
     files: Sequence[TracedFile], roots: Column, highest: Column, has_data: Column
 ) -> tuple[Column, list[str]]:
     """The stream of each file; those of which only names are used stand apart, and coarsely."""
-    kept = [i for i in np.unique(roots).tolist() if not is_foreign_path(files[i].path)]
+    kept = [i for i in np.unique(roots).tolist() if not is_foreign(files[i])]
     moved = [i for i in kept if has_data[i]]
     named = [i for i in kept if not has_data[i]]
     groups = _grouped(files, moved, highest, MOST_STREAMS)

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from venturi.derive.code_name import names_code
 from venturi.derive.file_view import FileView
-from venturi.model.trace import INTERFACES, Layer
+from venturi.model.trace import INTERFACES, Layer, TracedFile
 
 SYSTEM_PREFIXES = (
     "/etc/",
@@ -38,19 +39,6 @@ SHARED_MEMORY = re.compile(
     r"|ib_shmem|cma_shmem|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
 )
 """Memory that ranks of a node share by means of files."""
-
-_CODE = re.compile(
-    r"\.(py|pyc|pyo|pth|so|so\.[\d.]+|egg-link|dist-info|jar|mod)$|/pyvenv\.cfg$"
-    r"|/(site-packages|dist-packages|__pycache__)(/|$)"
-)
-"""Programs and libraries: read while something starts, not the application's data."""
-
-_INTERPRETER = re.compile(
-    r"/(lib(64|32)?/(pypy|python)[\d.]*|\.pyenv|\.venv|site-packages|dist-packages)(/|$)"
-    r"|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
-    r"|/(Setup\.local|sitecustomize|usercustomize)$|/bin(/[^/]*python[^/]*)?$"
-)
-"""What Python asks for when it starts, and folders of executables."""
 
 _LIBRARY = re.compile(r"/(lib/python|lib64/|lib/|libexec/)|/\.venv/|/(ld\.so|locale)")
 """Where modules and libraries are looked up, also in vain."""
@@ -100,7 +88,7 @@ def with_noise_named(views: list[FileView]) -> list[tuple[FileView, Noise | None
 def _noise_of(view: FileView, side: set[str]) -> Noise | None:
     if is_standard_stream(view):
         return Noise.STREAM
-    if view.path and is_foreign_path(view.path):
+    if view.path and is_foreign_path(view.path, view.is_data):
         return Noise.FOREIGN
     if view.interface is INTERFACES[Layer.POSIX] and view.path in side:
         return Noise.FOREIGN
@@ -138,19 +126,25 @@ def is_standard_stream(view: FileView) -> bool:
     return not is_opened
 
 
-def is_foreign_path(path: str) -> bool:
-    """Whether a file of this name belongs to the system, to a library or to a launcher."""
-    if not path or path in _STANDARD_STREAMS or _is_system(path):
-        return True
-    return any(kind.search(path) for kind in (_LAUNCHER, _INTERPRETER, _RUNTIME))
+def is_foreign(file: TracedFile) -> bool:
+    """Whether a file belongs to the system, to a library or to a launcher."""
+    return is_foreign_path(file.path, file.is_data)
 
 
-def _is_system(path: str) -> bool:
-    if _CODE.search(path) is not None or SHARED_MEMORY.match(path) is not None:
+def is_foreign_path(path: str, is_data: bool = False) -> bool:
+    """Whether a file of this name belongs to the system, to a library or to a launcher.
+
+    `is_data` says that the application used it as data, even if its name is that of code.
+    """
+    if not path or path in _STANDARD_STREAMS or SHARED_MEMORY.match(path) is not None:
         return True
-    return path.startswith(SYSTEM_PREFIXES) and not path.startswith(NOT_SYSTEM)
+    if path.startswith(SYSTEM_PREFIXES) and not path.startswith(NOT_SYSTEM):
+        return True
+    if names_code(path) and not is_data:
+        return True
+    return any(kind.search(path) for kind in (_LAUNCHER, _RUNTIME))
 
 
 def is_code(path: str) -> bool:
     """Whether a name is that of a program's module or library."""
-    return _CODE.search(path) is not None or _LIBRARY.search(path) is not None
+    return names_code(path) or _LIBRARY.search(path) is not None

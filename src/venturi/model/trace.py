@@ -101,6 +101,9 @@ class TracedFile(Document):
     chunk_cache_bytes: Count | None = None
     """For chunked datasets: what HDF5 had to keep chunks in while this one was first open; absent:
     unknown."""
+    is_data: bool = False
+    """Its name is that of code, but a program used it that does not read such code: sources that a
+    search reads, archives that a build writes."""
     stands_for: str = ""
     """In the capture of a proxy: how its workload says that the application knows these files."""
 

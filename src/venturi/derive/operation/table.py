@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from venturi.derive.noise import is_foreign_path, side_files
+from venturi.derive.noise import is_foreign, side_files
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.asked import with_misses_said
@@ -324,7 +324,7 @@ def _own(trace: Trace, root: Column, operations: Operations) -> Column:
     paths = [file.path for file in trace.files]
     of_mpiio = np.unique(operations.file[operations.is_layer(Layer.MPIIO)])
     side = side_files(paths, [paths[file] for file in of_mpiio.tolist() if file < len(paths)])
-    own = np.array([not (is_foreign_path(path) or path in side) for path in paths], bool)
+    own = np.array([not (is_foreign(file) or file.path in side) for file in trace.files], bool)
     return np.append(own[root], False)
 
 

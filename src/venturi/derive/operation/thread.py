@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import is_foreign
 from venturi.derive.operation.actor import ALIKE_SHARE
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
 from venturi.model.trace import Layer, Process, Trace
@@ -115,7 +115,7 @@ def _doer(process: Column, thread: Column) -> Column:
 def _workers(trace: Trace, operations: Operations) -> _Workers:
     """The threads that move data through their own openings, in processes in which several do and
     most bytes are moved so."""
-    own = np.append([not is_foreign_path(file.path) for file in trace.files], False)
+    own = np.append([not is_foreign(file) for file in trace.files], False)
     named = own[np.minimum(operations.file, len(trace.files))] & (operations.error == 0)
     data = operations.is_kind(Kind.READ, Kind.WRITE)
     rows = np.flatnonzero(named & (data | (operations.kind == KIND_CODES[Kind.OPEN])))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import is_foreign
 from venturi.derive.operation.table import actors_in
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.model.operation import Column, Kind
@@ -119,7 +119,7 @@ class _Seen:
 def _seen(captured: Captured) -> _Seen:
     ops, trace = captured.operations, captured.trace
     assert ops is not None
-    own = np.array([not is_foreign_path(file.path) for file in trace.files] + [False], bool)
+    own = np.array([not is_foreign(file) for file in trace.files] + [False], bool)
     named = np.minimum(ops.file, len(trace.files)).astype(np.int64)
     rank = actors_in(trace, ops).of_process[ops.process].astype(np.int64)
     fine = (ops.error == 0) & ops.is_layer(Layer.POSIX) & own[named] & (rank >= 0)

@@ -1,0 +1,53 @@
+"""Files with the names of code are data for programs that do not run them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from capture.conftest import Capture, Run
+from venturi.derive.noise import is_foreign
+
+NAMES = ["a.py", "lib/b.pyc", "site-packages/c.txt", "deep/.venv/d.pth", "e.jar", "libf.so.2"]
+
+
+def _make(folder: Path) -> list[str]:
+    for name in NAMES:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x = 1\n" * 2000)
+    return [str(folder / name) for name in NAMES]
+
+
+def _own(run: Run, folder: Path) -> set[str]:
+    files = run.trace.files
+    return {
+        str(Path(file.path).relative_to(folder))
+        for file in files
+        if file.path.startswith(f"{folder}/") and not is_foreign(file)
+    }
+
+
+@pytest.mark.parametrize("command", ["cat $NAMES > out", "tar cf out tree", "grep -r nothing tree"])
+def test_what_other_programs_read_is_data(capture: Capture, command: str) -> None:
+    names = _make(capture.here / "tree")
+    run = capture("sh", "-c", command.replace("$NAMES", " ".join(names)) + "; true")
+    assert set(NAMES) <= _own(run, capture.here / "tree")
+
+
+def test_what_a_compiler_writes_is_data(capture: Capture) -> None:
+    names = _make(capture.here / "tree")
+    run = capture("sh", "-c", " && ".join(f"cp {name} {name}.so" for name in names))
+    assert {f"{name}.so" for name in NAMES} <= _own(run, capture.here / "tree")
+
+
+def test_what_python_imports_is_none_and_what_it_writes_is(capture: Capture) -> None:
+    tree = capture.here / "tree"
+    tree.mkdir(parents=True)
+    (tree / "module.py").write_text("VALUE = 1\n" * 3000, "utf-8")
+    program = "import module; open('made.py', 'w').write('y = 2\\n' * 3000)"
+    run = capture("sh", "-c", f'cd {tree} && {sys.executable} -c "{program}"')
+    assert _own(run, tree) >= {"made.py"}
+    assert not {"module.py"} & _own(run, tree)
