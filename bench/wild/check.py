@@ -1,7 +1,8 @@
 """Whether programs of the catalogue are fit for it: what each does, seen in two runs of it.
 
-Each has to move 50 MB or make 5000 calls, spend 0.02 to 5 s in I/O, and move the same bytes in
-both runs, within a thousandth. Prints a line for each; ends with 1 where one is not fit.
+Each has to move 50 MB or make 5000 calls, spend 0.02 to 5 s in I/O, in both runs by as many ranks,
+and move the same bytes in both, within a thousandth; and the capture has to see what it does. Prints
+a line for each; ends with 1 where one is not fit.
 """
 
 from __future__ import annotations
@@ -54,7 +55,10 @@ def _checked(entry: Entry, where: Path, keep: str | None) -> str:
             done = venturi(*words, where=here)
             if done.returncode != 0:
                 return f"it ends with {done.returncode}: {said(done)}; {done.stderr.strip()[-300:]}"
-            account = account_of(read_capture(trace), (Layer.POSIX, Layer.STDIO), entry.name)
+            captured = read_capture(trace)
+            if unseen := [gap.what for gap in captured.trace.gaps if "not seen" in gap.what]:
+                return f"not fit: {unseen[0]}"
+            account = account_of(captured, (Layer.POSIX, Layer.STDIO), entry.name)
             if account is None:
                 return "nothing was seen of its I/O"
             seen.append(account)
@@ -78,6 +82,8 @@ def _judged(seen: list[Account]) -> str:
         wrong.append(f"the runs write and read {moved[0]} and {moved[1]} bytes")
     if sum(moved[0]) < LEAST_BYTES and first.calls < LEAST_CALLS:
         wrong.append("it does too little")
+    if first.ranks != second.ranks:
+        wrong.append(f"{first.ranks} ranks do its I/O, then {second.ranks}")
     if not LEAST_S <= min(first.seconds, second.seconds) <= MOST_S:
         wrong.append(f"its I/O takes {first.seconds:.3f} and {second.seconds:.3f} s")
     return f"not fit: {'; '.join(wrong)} ({text})" if wrong else f"fit: {text}"

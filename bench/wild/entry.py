@@ -76,7 +76,10 @@ class Entry:
     def case(self) -> dict[str, str]:
         """As the matrix of validation takes it."""
         words = {"name": self.name, "about": self.about, "needs": "true"}
-        return {**words, "prepare": _filled(self.prepare), "command": _filled(self.command)}
+        prepare = f"mkdir .home\n{_filled(self.prepare)}"
+        # What a program keeps in a home is new in each run, and in its folder.
+        command = f'export HOME="$PWD/.home"\n{_filled(self.command)}'
+        return {**words, "prepare": prepare, "command": command}
 
 
 def _filled(command: str) -> str:
