@@ -1,8 +1,8 @@
 """Whether programs of the catalogue are fit for it: what each does, seen in two runs of it.
 
 Each has to move 50 MB or make 5000 calls, spend 0.02 to 5 s in I/O, in both runs by as many ranks,
-and move the same bytes in both, within a thousandth; and the capture has to see what it does. Prints
-a line for each; ends with 1 where one is not fit.
+and move the same bytes in both, within a thousandth; and the capture has to see what it does.
+Prints a line for each; ends with 1 where one is not fit.
 """
 
 from __future__ import annotations
