@@ -120,7 +120,7 @@ def _file_per_process(rows: StreamRows) -> Iterator[RuleMatch]:
 
 def _import_storm(found: Footprint) -> Iterator[RuleMatch]:
     """Code that is looked up and read while programs start."""
-    code = np.array([is_code(file.path) for file in found.files] + [False])
+    code = np.array([is_code(file) for file in found.files] + [False])
     file = np.where(found.ops.file == NO_FILE, len(found.files), found.ops.file)
     calls = found.kind(Kind.OPEN, Kind.STAT, Kind.LIST) & code[file]
     by_lane = np.bincount(found.lane[calls], minlength=len(found.lanes))

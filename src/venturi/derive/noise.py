@@ -145,6 +145,7 @@ def is_foreign_path(path: str, is_data: bool = False) -> bool:
     return any(kind.search(path) for kind in (_LAUNCHER, _RUNTIME))
 
 
-def is_code(path: str) -> bool:
-    """Whether a name is that of a program's module or library."""
-    return names_code(path) or _LIBRARY.search(path) is not None
+def is_code(file: TracedFile) -> bool:
+    """Whether a file is a program's module or library."""
+    named = names_code(file.path) or _LIBRARY.search(file.path) is not None
+    return named and not file.is_data

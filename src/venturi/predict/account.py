@@ -109,7 +109,7 @@ def _of_modules(found: Footprint) -> Column:
 
     They hold code that was asked for, or lie outside of the place, where the proxy lists nothing.
     """
-    holders = {os.path.dirname(file.path) or HERE for file in found.files if is_code(file.path)}
+    holders = {os.path.dirname(file.path) or HERE for file in found.files if is_code(file)}
     listed = np.unique(found.root[found.kind(Kind.LIST) & (found.root >= 0)]).tolist()
     folders = [
         index
