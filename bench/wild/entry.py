@@ -77,8 +77,8 @@ class Entry:
         """As the matrix of validation takes it."""
         words = {"name": self.name, "about": self.about, "needs": "true"}
         prepare = f"mkdir .home\n{_filled(self.prepare)}"
-        # What a program keeps in a home is new in each run, and in its folder.
-        command = f'export HOME="$PWD/.home"\n{_filled(self.command)}'
+        # What a program keeps in a home, or for a while, is new in each run, and in its folder.
+        command = f'export HOME="$PWD/.home" TMPDIR="$PWD/.home"\n{_filled(self.command)}'
         return {**words, "prepare": prepare, "command": command}
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,8 @@ class Account:
     """Of all ranks, without anything in other layers."""
     paths: dict[str, int]
     """Bytes moved in each file that was used."""
+    outside_seconds: dict[str, float] = field(default_factory=dict)
+    """Of `seconds`, by folder: in files outside of the place that is measured."""
 
     @property
     def bytes_moved(self) -> int:
@@ -101,6 +104,7 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
         calls=int(np.count_nonzero(counted)),
         activity=characterization_data_of(chosen, name),
         paths=_bytes_by_path(found, counted),
+        outside_seconds=_seconds_outside(found, counted & (rank == slowest)),
     )
 
 
@@ -134,6 +138,16 @@ def _seconds(
         sort: np.bincount(rank[mask & counted], spent[mask & counted], ranks)
         for sort, mask in {**sorts, Sort.NAMES: rest}.items()
     }
+
+
+def _seconds_outside(found: Footprint, counted: Column) -> dict[str, float]:
+    """Seconds of these calls by the folders of their files, where those have absolute names."""
+    spent = np.bincount(found.root[counted], found.seconds[counted], len(found.files))
+    folders: dict[str, float] = defaultdict(float)
+    for index in np.flatnonzero(spent > 0).tolist():
+        if os.path.isabs(path := found.path(index)):
+            folders[os.path.dirname(path)] += float(spent[index])
+    return folders
 
 
 def _bytes_by_path(found: Footprint, counted: Column) -> dict[str, int]:

@@ -27,10 +27,15 @@ from venturi.predict.cache import ABOUT, CachePreparation
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Numbered, PredictionFacts, Runs, conclude
 from venturi.predict.enough import MOST_RUNS, Enough
-from venturi.predict.subject import Application, Proxy, is_inside
+from venturi.predict.subject import Application, Proxy
 
 MOST_DIFFERENCE = 0.01
 """Of bytes moved: a proxy that differs by more is another application's."""
+
+MOST_TIME_OUTSIDE = 0.05
+"""Own: of I/O time; interpreters look for their modules in a little of it."""
+
+_NAMED = 2
 
 Say = Callable[[str], None]
 
@@ -182,14 +187,24 @@ def _rehearse(ours: Account, proxy: Proxy, wanted: Experiment, say: Say) -> list
             f"set the proxy's with -n {ours.ranks}",
         )
     remarks = [*_unlike_bytes(ours, theirs, wanted), *ours.activity.gaps]
-    outside = sum(n for path, n in ours.paths.items() if not is_inside(path))
-    if outside > MOST_DIFFERENCE * ours.bytes_moved:
-        share = outside / ours.bytes_moved
+    outside = sum(moved for path, moved in ours.paths.items() if os.path.isabs(path))
+    of_bytes = outside / max(ours.bytes_moved, 1)
+    of_time = sum(ours.outside_seconds.values()) / max(ours.seconds, 1e-9)
+    if of_bytes > MOST_DIFFERENCE or of_time > MOST_TIME_OUTSIDE:
         remarks.append(
-            f"{share:.0%} of the application's bytes are in files outside of the place that was "
-            "measured; the proxy moves them here"
+            f"{of_bytes:.0%} of the application's bytes and {of_time:.0%} of its I/O time are in "
+            f"files outside of the place that was measured ({_folders(ours)}); the proxy has them "
+            "here"
         )
     return remarks
+
+
+def _folders(account: Account) -> str:
+    """Where files outside are, those that take most time first."""
+    seconds = account.outside_seconds
+    named = sorted(seconds, key=lambda folder: -seconds[folder])
+    others = f" and {len(named) - _NAMED} others" if len(named) > _NAMED else ""
+    return ", ".join(named[:_NAMED]) + others
 
 
 def _unlike_bytes(ours: Account, theirs: Account, wanted: Experiment) -> list[str]:
