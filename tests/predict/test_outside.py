@@ -1,4 +1,4 @@
-"""Files of an application outside of the place that is measured are named, and what they cost."""
+"""What of an application's I/O is outside of the place that is measured, and what is none."""
 
 from __future__ import annotations
 
@@ -40,3 +40,34 @@ def test_time_outside_is_said(tmp_path: Path, is_outside: bool) -> None:
     if is_outside:
         assert said[0].startswith("0% of the application's bytes and ")
         assert f"({tmp_path / 'elsewhere'}" in said[0]
+
+
+TALKER = """
+import multiprocessing, sys
+def write(number):
+    with open(f"part{number}", "wb") as out:
+        for _ in range(50):
+            out.write(b"x" * 65536)
+            out.flush()
+if __name__ == "__main__":
+    print("begun", flush=True)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        pool.map(write, range(16))
+    print("done", flush=True)
+"""
+
+
+def test_what_is_printed_is_no_io_of_the_application(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(TALKER, "utf-8")
+    for name in ("here", "io"):
+        (tmp_path / name).mkdir()
+    command = (sys.executable, str(tmp_path / "app.py"))
+    done = venturi(tmp_path / "here", "capture", "-q", "-o", "../app.trace", "--", *command)
+    assert done.returncode == 0, done.stderr
+    words = ("--repeat", "1", "--budget", "0", "--json", "-o", "out")
+    line = ("predict", "app.trace", "--against", " ".join(command), "-d", "io", *words)
+    done = venturi(tmp_path, *line)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["application"]["ranks"] == said["proxy"]["ranks"]
+    assert said["application"]["bytes_written"] == 16 * 50 * 65536

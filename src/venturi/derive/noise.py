@@ -52,7 +52,8 @@ _LAUNCHER = re.compile(
 _RUNTIME = re.compile(r"/hsperfdata_[^/]+(/|$)|/(clr-debug-pipe|dotnet-diagnostic)-\d+-[^/]*$")
 """Counters and pipes that the runtimes of Java and .NET keep, so that tools can look at them."""
 
-_STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
+STDOUT = "<STDOUT>"
+_STANDARD_STREAMS = ("<STDIN>", STDOUT, "<STDERR>")
 
 _SIDE_FILE = re.compile(
     r"^(?:\.(?P<hidden>.+)\.shfp\.-?\d+|(?P<plain>.+?)(?:-\d+-\d+\.lock|\.locktest\.\d+"

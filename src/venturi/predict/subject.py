@@ -16,7 +16,7 @@ from venturi.capture.proxy import ProxyRun, run_proxy, template_of
 from venturi.capture.quiet import last_line, quiet
 from venturi.capture.run import CaptureContext, capture
 from venturi.capture.tracer import TracerSettings
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import STDOUT, is_foreign_path
 from venturi.model.error import TargetProblem
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
@@ -26,6 +26,8 @@ from venturi.predict.cache import CachePreparation, forget, write_out
 
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
+_OUTPUT = "output"
+"""Where what the application prints goes, which is no I/O of its own."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Application:
         try:
             self.folder.mkdir()
             with _memory() as place:
+                said = place / _OUTPUT
                 self._prepare(place)
-                return _below(self._captured(place), self.folder)
+                captured = _below(self._captured(place), self.folder)
+                return _renamed(captured, lambda path: STDOUT if path == str(said) else path)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -87,7 +91,7 @@ class Application:
 
     def _captured(self, place: Path) -> Captured:
         settings = TracerSettings(all_paths=is_foreign_path(f"{self.folder}/"))
-        with quiet(place / "output") as said:
+        with quiet(place / _OUTPUT) as said:
             around = CaptureContext(here=self.folder)
             outcome = capture(self._line(self.command), place / "raw.trace", settings, around)
         if outcome.finished.interrupted:
