@@ -102,7 +102,7 @@ def _made_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
     )
 
 
-def least_reach(reach: Mapping[str, Column], makers: list[str]) -> Column | None:
+def least_reach(reach: Mapping[str, Column | None], makers: list[str]) -> Column | None:
     """How far all files of these entries are written at least; None where one was not."""
     found = [reach.get(name) for name in makers]
     known = [np.atleast_1d(one) for one in found if one is not None]

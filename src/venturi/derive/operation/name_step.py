@@ -15,7 +15,7 @@ import numpy as np
 from venturi.derive.operation.apart import Apart
 from venturi.derive.operation.attribute import attribute_of
 from venturi.derive.operation.linked import link_verb_of
-from venturi.derive.operation.naming import Names, Use
+from venturi.derive.operation.naming import Choice, Names, Use
 from venturi.derive.operation.run import Run, Steps
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.state import State
@@ -152,7 +152,8 @@ class NameSteps:
         if kind is Kind.RMDIR and name not in state.made and self.tokens.are_last(ids):
             self._beside(name, kind, self.apart.removed(name, self.tokens.file[ids]), use, out)
             return
-        if name in self.staged or not there or self._is_elsewhere(name, scene):
+        is_staged = any(one in self.staged for one in (name, *self.names.entries[name].made_by))
+        if is_staged or not there or self._is_elsewhere(name, scene):
             self._note(f"{name}: '{kind.value}' of what was there before is left out")
             return
         gone = state.said(name, self.names)
@@ -169,8 +170,11 @@ class NameSteps:
         else:
             out.append(step)
 
-    def used(self, name: str) -> None:
-        """An entry is used: its files must not be gone."""
+    def used(self, name: str, chosen: Choice) -> None:
+        """An entry is used, its files chosen so: they must not be gone."""
+        self.apart.is_exact = chosen.names_all
+        if chosen.note:
+            self.state.loose.add(name)
         if name in self.state.gone:
             self.lasting.add(self.names.entries[name].stream)
 
@@ -229,6 +233,7 @@ class NameSteps:
         if name in state.reach:
             state.turns.pop(name, None)
             state.reach[name] = np.array([ends.min()]) if is_shared else ends
+            state.least[name] = int(ends.min())
 
     def has_datasets(self, stream: int) -> bool:
         """Whether files of the stream hold datasets."""

@@ -356,8 +356,7 @@ class Program:
         if not is_anew and self.trees.has_any(part.stream, files):
             self.plain.add(part.stream)
         use = self._used(chosen, files, is_anew)
-        self._named.used(use.name)
-        self._named.apart.is_exact = chosen.names_all
+        self._named.used(use.name, chosen)
         if chosen.note:
             self._note(f"{use.name}: {chosen.note}")
         if use.shift:
@@ -454,7 +453,7 @@ class Program:
         use = self.names.use(chosen, is_again=True)
         self.holdings.link(use.name, makers)
         self._state.made[use.name] = ()
-        reach = least_reach(self._state.reach, makers)
+        reach = least_reach({name: self._state.sure(name) for name in makers}, makers)
         if reach is not None:
             self._state.reach[use.name] = reach
         return use
@@ -479,7 +478,7 @@ class Program:
         if not is_plain:
             return
         if is_write:
-            self._wrote(name, said)
+            self._wrote(name, said, ids)
         else:
             self._needs(use, said)
 
@@ -521,8 +520,8 @@ class Program:
         name = state.said(use.name, self.names)
         return data_steps(Run(self.table, self.tokens, ids, scene, name, is_shared, shift, written))
 
-    def _wrote(self, name: str, said: Said) -> None:
-        self._state.wrote(name, said.reach, said.turns, said.pattern == "append")
+    def _wrote(self, name: str, said: Said, ids: Column) -> None:
+        self._state.wrote(name, said, int(self.tokens.end[ids].min()))
 
     def _lacks(self, name: str, said: Said, use: Use) -> bool:
         turns = said.turns if name == use.name and not use.shift else None
@@ -574,7 +573,7 @@ class Program:
             body += said.steps
             self._named.shut(name, use, body)
             if kind is Kind.WRITE:
-                self._wrote(name, said)
+                self._wrote(name, said, chosen)
             else:
                 self._needs(use, said)
             self.told.append(Told(part.stream, said, kind is Kind.WRITE, len(chosen)))
