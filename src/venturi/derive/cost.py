@@ -37,7 +37,7 @@ _DRAWN = re.compile(r"\b(permute|draw)\(")
 def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     """The price of a workload for an application that computed for long `pauses` times: infinite
     where it would fail in a run; of one that cannot be compared, that of its text alone."""
-    if judgement.fault:
+    if judgement.fault or judgement.beyond:
         return math.inf
     likeness = judgement.likeness
     files = {name: file.model_copy(update={"about": ""}) for name, file in workload.files.items()}

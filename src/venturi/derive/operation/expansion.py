@@ -15,7 +15,7 @@ import numpy as np
 
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
-from venturi.model.plan import OperationKind, Plan
+from venturi.model.plan import OperationKind, Plan, Sharing
 from venturi.plan.stream import Operation, RequestStream
 
 NOWHERE: Final = -1
@@ -58,6 +58,8 @@ class Expansion:
     operations."""
     fault: str = ""
     """What would fail in a run; empty: nothing that is known before."""
+    beyond: str = ""
+    """What would be read behind the end of its file; empty: nothing that is known before."""
 
     def __len__(self) -> int:
         return len(self.rank)
@@ -114,7 +116,7 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
     files = _FileNumbers()
     rows: list[tuple[int, int, int, int, int]] = []
     between = []
-    fault = ""
+    fault = beyond = ""
     for rank in ranks:
         stream, opened = RequestStream(plan, rank), OpenFiles(plan)
         seconds = []
@@ -123,9 +125,10 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
             seconds.append(stream.seconds_between)
         # What is computed before the first operation or after the last is between none.
         between.append(seconds[-1] - seconds[0] if seconds else 0.0)
-        fault = fault or opened.fault
+        fault, beyond = fault or opened.fault, beyond or opened.lengths.beyond
     rank_of, kind, file, offset, size = np.array(rows, np.int64).reshape(-1, 5).T
-    return Expansion(rank_of, kind, files.last(file), offset, size, np.array(between), fault)
+    file = files.last(file)
+    return Expansion(rank_of, kind, file, offset, size, np.array(between), fault, beyond)
 
 
 _ON_NAME = (
@@ -136,6 +139,16 @@ _ON_NAME = (
     OperationKind.SET_ATTRIBUTE,
 )
 """What needs a name that is there."""
+
+
+_CHANGE_LENGTH = (
+    OperationKind.RENAME,
+    OperationKind.UNLINK,
+    OperationKind.TRUNCATE,
+    OperationKind.COPY,
+    OperationKind.CLONE,
+)
+"""What makes a file shorter, or a name that of another file."""
 
 
 class _FileNumbers:
@@ -171,6 +184,34 @@ class _FileNumbers:
         return number
 
 
+class FileLengths:
+    """Follows how long the files are that one rank makes and no other rank has, and notes the first
+    read behind such an end."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._known: dict[str, int] = {}
+        self.beyond = ""
+
+    def take(self, one: Operation) -> None:
+        """The rank's next operation."""
+        file = self._plan.files[one.file]
+        if one.kind is OperationKind.CREATE:
+            is_own = self._plan.ranks == 1 or file.sharing is Sharing.RANK
+            if is_own and not (file.datasets or file.prestage or file.append):
+                self._known[one.path] = 0
+        elif one.kind in _CHANGE_LENGTH or (one.kind is OperationKind.WRITE and one.offset is None):
+            self._known.pop(one.path, None)
+            self._known.pop(one.to or "", None)
+        elif one.path in self._known and one.offset is not None:
+            end = one.offset + (one.bytes or 0)
+            if one.kind is OperationKind.WRITE:
+                self._known[one.path] = max(self._known[one.path], end)
+            elif one.kind is OperationKind.READ and end > self._known[one.path]:
+                at = f"at {self._known[one.path]} B"
+                self.beyond = self.beyond or f"read of '{file.name}' up to {end} B, which ends {at}"
+
+
 class OpenFiles:
     """Follows which files one rank has open and which it removed, and notes the first call that
     could not be made."""
@@ -180,12 +221,14 @@ class OpenFiles:
         self._opened: Counter[str] = Counter()
         self._gone: set[str] = set()
         """What was removed, or has another name, and was not made again."""
+        self.lengths = FileLengths(plan)
         self.fault = ""
 
     def take(self, one: Operation) -> None:
         """The rank's next operation."""
         if self.fault or self._plan.files[one.file].tree is not None:
             return
+        self.lengths.take(one)
         if one.kind is OperationKind.CREATE:
             self._gone.discard(one.path)
         elif one.kind in _ON_NAME and one.path in self._gone:

@@ -37,6 +37,9 @@ class Judgement:
     """None where only a run knows what the workload does."""
     fault: str = ""
     """What would fail in a run; empty: nothing that is known before."""
+    beyond: str = ""
+    """What would be read behind the end of its file: a run fails there, unless something else in
+    it, which is not known before, makes the file longer."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def judged(table: Table, workload: Workload) -> Judgement:
         both = written_out(table, plan)
     except UserError:
         return Judgement(None)
-    return Judgement(both.likeness, both.workload.fault)
+    return Judgement(both.likeness, both.workload.fault, both.workload.beyond)
 
 
 def written_out(table: Table, plan: Plan) -> WrittenOut:

@@ -99,7 +99,9 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
             f"{judgement.fault}",
             "please report it, with this capture if you may",
         )
-    origin = origin.model_copy(update={"likeness": judgement.likeness})
+    beyond = [f"a run may fail: {judgement.beyond}"] if judgement.beyond else []
+    update = {"likeness": judgement.likeness, "assumed": origin.assumed + beyond}
+    origin = origin.model_copy(update=update)
     return _walked(workload, walks, table.ranks, program).model_copy(update={"origin": origin})
 
 
@@ -115,8 +117,8 @@ def _walked(
 def _may_be_better(judgement: Judgement) -> bool:
     """Whether another program may be nearer to the application, or run where this one would not."""
     likeness = judgement.likeness
-    if likeness is None or judgement.fault:
-        return bool(judgement.fault)
+    if likeness is None or judgement.fault or judgement.beyond:
+        return bool(judgement.fault or judgement.beyond)
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
     return not likeness.is_equal or missed > max(LEAST_SECONDS, 0.05 * likeness.seconds_between)
 
@@ -157,7 +159,8 @@ def _first_sound(
         program = {GROUP: told.steps}
         exact = workload.model_copy(update={"files": told.files, "program": program})
         judgement = judged(table, exact)
-        if judgement.likeness is not None and not judgement.fault:
+        is_sound = not (judgement.fault or judgement.beyond)
+        if judgement.likeness is not None and is_sound:
             bits = cost_bits(exact, judgement, calls.pauses)
             told_rows = np.isin(np.arange(len(table)), calls.row)
             return _Exact(exact, judgement, calls.pauses, bits, told_rows)
