@@ -20,7 +20,7 @@ MAY_NAME = {
 }
 """Files that mean an interface and not what it can do, and why."""
 MAY_LIST = {
-    "report/capture.py": "names of layers of a trace",
+    "report/layer_name.py": "names of layers of a trace",
 }
 """Files with sets of words that are names of interfaces, and mean something else."""
 MEMBERS = {interface.name for interface in Interface}

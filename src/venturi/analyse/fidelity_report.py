@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from venturi.analyse.characterization_data import characterization_data_of
+from venturi.analyse.compared_layer import in_layers_of
 from venturi.analyse.counter_data import counter_data_of
 from venturi.analyse.fidelity_field import (
     WITHIN,
@@ -58,8 +59,10 @@ def fidelity(
     I/O of an application.
 
     Where the second is the capture of a proxy, which knows what its files stand for, streams are
-    those of the workload, and what a workload does not say stands beside.
+    those of the workload, and what a workload does not say stands beside. Files are compared in the
+    layer that the proxy replays.
     """
+    application = in_layers_of(application, proxy)
     matched = matched_streams(application, proxy)
     if matched is not None:
         return _report_of_matched(matched, names, _one_by_one(application, proxy, matched))
@@ -189,7 +192,8 @@ def assembled(
     only_proxy: list[str],
 ) -> FidelityReport:
     """The report of an application and a proxy with these names, and the sentence above it."""
-    total = FidelityStream(name="total", counterpart="total", fields=fields)
+    layers = ", ".join(dict.fromkeys(stream.layer for stream in streams if stream.layer))
+    total = FidelityStream(name="total", counterpart="total", layer=layers, fields=fields)
     everything = [total, *streams]
     match = _worst(field.match for stream in everything for field in stream.fields)
     if only_proxy:
@@ -359,7 +363,7 @@ def _stream(
             count_field("bytes read", ours.bytes_read, 0, "B"),
             *_operations(ours.operations, {}),
         ]
-        return FidelityStream(name=ours.name, counterpart="", fields=fields)
+        return FidelityStream(name=ours.name, counterpart="", layer=ours.layer, fields=fields)
     fields = [
         count_field("files", ours.files, theirs.files),
         count_field("files of several ranks", ours.shared_files, theirs.shared_files),
@@ -375,7 +379,8 @@ def _stream(
             if seconds or theirs.seconds.get(kind, 0.0)
         ),
     ]
-    return FidelityStream(name=ours.name, counterpart=theirs.name, fields=fields)
+    layers = "/".join(dict.fromkeys((ours.layer, theirs.layer)))
+    return FidelityStream(name=ours.name, counterpart=theirs.name, layer=layers, fields=fields)
 
 
 def _known(

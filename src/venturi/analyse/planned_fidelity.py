@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from venturi.analyse.compared_layer import in_layers_of_workload
 from venturi.analyse.fidelity_field import count_field, information_field
 from venturi.analyse.fidelity_report import assembled, likeness_fields
 from venturi.derive.nest.call import LEAST_COMPUTE_NS
@@ -43,7 +44,7 @@ def planned_fidelity(
     of an application, or the workload cannot be planned, would fail, or has operations that only a
     run knows.
     """
-    table = table_of(application)
+    table = table_of(in_layers_of_workload(application, workload))
     plan = make_plan(_without_walks(workload), RunSettings()).plan
     ranks = sum(group.ranks * group.instances for group in plan.groups)
     if ranks != table.ranks:

@@ -44,6 +44,10 @@ class FidelityStream(Document):
     """As the application's files are called; `total`: everything."""
     counterpart: str
     """As the proxy's files are called; empty: it has none."""
+    layer: str = ""
+    """In which both are compared: `posix`, `mpiio`, `hdf5_dataset`, ...; where they differ, the
+    application's and the proxy's with a slash between them; of everything, all that there are.
+    Empty: unknown."""
     fields: list[FidelityField]
 
 

@@ -8,21 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from venturi.report import quantity
+from venturi.report.layer_name import LAYER_NAMES
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LAYERS = {
-    "posix": "POSIX",
-    "stdio": "stdio",
-    "mpiio": "MPI-IO",
-    "hdf5_file": "HDF5 files",
-    "hdf5_dataset": "HDF5 datasets",
-    "pnetcdf_file": "PnetCDF files",
-    "pnetcdf_variable": "PnetCDF variables",
-}
 _TITLES = {
     "writes": ("WRITES", "WRITTEN"),
     "reads": ("READS", "READ"),
@@ -45,7 +37,7 @@ def print_capture(summary: Mapping[str, Any], console: Console, units: Units = U
     kinds = [kind for kind in _TITLES if kind != "copies" or any(row[kind] for row in layers)]
     rows = [
         (
-            _LAYERS.get(row["layer"], row["layer"]),
+            LAYER_NAMES.get(row["layer"], row["layer"]),
             *(cell for kind in kinds for cell in _cells(row, kind, units)),
             quantity.count(row["others"]),
         )

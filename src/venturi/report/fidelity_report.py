@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from venturi.model.fidelity_report import FidelityField, FidelityReport, FidelityStream, Match
 from venturi.report import quantity
 from venturi.report.block import Block, Column, Paragraph, Section, TableBlock
+from venturi.report.layer_name import layers_text
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -44,6 +45,11 @@ def rows(stream: FidelityStream, units: Units) -> tuple[tuple[str, ...], ...]:
     return tuple(_row(field, units) for field in stream.fields)
 
 
+def _compared_in(stream: FidelityStream) -> str:
+    """The layer whose calls are compared, behind a name."""
+    return f", compared in {layers_text(stream.layer)}" if stream.layer else ""
+
+
 def _is_equal(stream: FidelityStream) -> bool:
     judged = [field for field in stream.fields if field.match is not Match.BESIDE]
     return bool(stream.counterpart) and all(f.match is Match.EQUAL for f in judged)
@@ -54,9 +60,11 @@ def section(fidelity_report: FidelityReport | None, units: Units) -> Section | N
     if fidelity_report is None:
         return None
     columns = tuple(Column(title, 0 < index < 4) for index, title in enumerate(_TITLES))
-    blocks: list[Block] = [TableBlock("All in all", columns, rows(fidelity_report.total, units))]
+    title = f"All in all{_compared_in(fidelity_report.total)}"
+    blocks: list[Block] = [TableBlock(title, columns, rows(fidelity_report.total, units))]
     for stream in fidelity_report.streams:
         beside = f", beside {stream.counterpart}" if stream.counterpart else ": no counterpart"
+        beside += _compared_in(stream)
         title = f"{stream.name}{beside}{', equal' if _is_equal(stream) else ''}"
         blocks.append(TableBlock(title, columns, rows(stream, units), folded=_is_equal(stream)))
     if fidelity_report.only_proxy:
@@ -85,11 +93,13 @@ def print_fidelity_report(
         f" {fidelity_report.headline}",
     )
     out.line()
+    if fidelity_report.total.layer:
+        out.wrapped("", f"calls are compared in: {layers_text(fidelity_report.total.layer)}")
     out.table(["ALL IN ALL", *(t.upper() for t in _TITLES[1:])], rows(fidelity_report.total, units))
     for stream in fidelity_report.streams:
         out.line()
         beside = f" beside {stream.counterpart}" if stream.counterpart else " has no counterpart"
-        out.line((f" {stream.name}", "bold"), beside)
+        out.line((f" {stream.name}", "bold"), beside + _compared_in(stream))
         judged = [field for field in stream.fields if field.match is not Match.BESIDE]
         differing = [field for field in judged if field.match is not Match.EQUAL]
         if differing:

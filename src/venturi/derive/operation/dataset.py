@@ -163,6 +163,8 @@ class Datasets:
     """By entry and name."""
     caches: dict[str, set[int]] = field(default_factory=dict)
     """By entry: bytes that keep the chunks of a dataset, of all whose caches are known."""
+    sized: set[int] = field(default_factory=set)
+    """Datasets of the application of which only sizes of what is moved are kept."""
     _homes: dict[int, _Home] = field(default_factory=dict)
     _slabs: dict[_Slab, _Home] = field(default_factory=dict)
     """The same of places in datasets that became datasets of their own."""
@@ -352,7 +354,10 @@ class Datasets:
         if not is_known and (is_cut or not run.is_write):
             return None
         made = _Made(form, (world,), is_sized=True)
-        return self._moved(run, entry, grid, is_known, made, _Manner(transfer, _SIZES))
+        found = self._moved(run, entry, grid, is_known, made, _Manner(transfer, _SIZES))
+        if found is not None:
+            self.sized |= run.datasets
+        return found
 
     def _moved(
         self,

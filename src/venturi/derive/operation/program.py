@@ -63,8 +63,8 @@ class Program:
     streams: Streams
     staged: dict[str, int]
     """Entries that must be there before the run, and how far they are read."""
-    flat: set[int]
-    """Streams whose datasets are written as bytes of a file; more may be found."""
+    flat: dict[int, set[int]]
+    """Streams whose datasets are bytes of a file, with those that are why, or none; may grow."""
     apart: set[Key]
     """Files that are read beyond what other entries wrote; more may be found."""
     lasting: set[int]
@@ -506,7 +506,7 @@ class Program:
         run = Run(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
         said = self.datasets.said(run, name)
         if said is None:
-            self.flat.add(entry.stream)
+            self.flat[entry.stream] = run.datasets
         return said
 
     def _on_bytes(self, ids: Column, scene: Scene, use: Use) -> Said:
@@ -552,7 +552,7 @@ class Program:
         """Requests without order, dealt to all ranks and files of a part."""
         part = self.parts[number]
         stream = self.streams.kept[part.stream]
-        self.flat |= {part.stream} if self._named.has_datasets(part.stream) else set()
+        self.flat |= {part.stream: set()} if self._named.has_datasets(part.stream) else {}
         crew = self._crews[number]
         tokens = self.tokens
         used = np.unique(tokens.file[tokens_used])

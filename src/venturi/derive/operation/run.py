@@ -139,6 +139,12 @@ class Run:
         """The table's rows of one of its tokens."""
         return self.tokens.rows_of(token)
 
+    @property
+    def datasets(self) -> set[int]:
+        """The datasets that it moves data of, as in the table."""
+        found = (self.table.dataset[self.rows(token)] for token in self.ids.ravel().tolist())
+        return set(np.unique(np.concatenate(list(found))).tolist())
+
     def sizes(self) -> Column:
         """All sizes of requests; in order for a single token."""
         found = [self.table.bytes[self.rows(int(token))] for token in self.ids.ravel()]

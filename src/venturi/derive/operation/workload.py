@@ -20,6 +20,7 @@ from venturi.derive.operation.account import (
     with_walks_observed,
 )
 from venturi.derive.operation.again import used_too_soon
+from venturi.derive.operation.below import Below, below_of
 from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.likeness import Judgement, judged
@@ -40,7 +41,7 @@ from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
 from venturi.model.operation import KINDS, Column, Kind
 from venturi.model.trace_folder import Captured
-from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
+from venturi.model.workload import Confidence, GroupSpec, Method, Origin, Parameter, Workload
 
 GROUP = "application"
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
@@ -57,9 +58,9 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         table = table_of(captured)
     except UserError:
         return _only_walked(captured, name)
-    walks = walks_in(captured, set(table.paths))
-    streams = streams_of(table, tokens_of(table))
-    program, steps = _written(table, streams)
+    found = _best(captured, table)
+    table, streams, program, steps = found.table, found.streams, found.program, found.steps
+    walks = walks_in(found.captured, set(table.paths))
     trace = captured.trace
     if not steps:
         raise UserError(
@@ -69,10 +70,10 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     origin = Origin(
         source=trace.source.file,
         method=_METHODS.get(trace.source.format, Method.TRACE),
-        confidence=confidence_of(table, streams, program),
-        assumed=_assumed(table, streams, program, walks),
+        confidence=found.confided(confidence_of(table, streams, program)),
+        assumed=found.notes + _assumed(table, streams, program, walks),
         truncated=bool(trace.gaps),
-        observed=with_walks_observed(observed_of(captured, table, streams, walks), walks),
+        observed=with_walks_observed(observed_of(found.captured, table, streams, walks), walks),
         findings=operation_findings(captured),
         ior=ior,
     )
@@ -84,10 +85,14 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     if exact is not None and exact.bits < cost_bits(workload, judgement, exact.pauses):
         origin = origin.model_copy(
             update={
-                "confidence": confidence_of_calls(table, streams),
-                "assumed": _left_out(table, walks, ~exact.told) + _of_these_ranks(table),
+                "confidence": found.confided(confidence_of_calls(table, streams)),
+                "assumed": [
+                    *found.notes,
+                    *_left_out(table, walks, ~exact.told),
+                    *_of_these_ranks(table),
+                ],
                 "observed": with_walks_observed(
-                    observed_of(captured, table, streams, walks, exact.told), walks
+                    observed_of(found.captured, table, streams, walks, exact.told), walks
                 ),
                 "likeness": exact.judgement.likeness,
             }
@@ -237,6 +242,42 @@ def known_streams(captured: Captured) -> Known:
     return Known([names.get(path, "") for path in paths], [path in listed for path in paths])
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A capture in the layers that tell it best, and its program."""
+
+    captured: Captured
+    table: Table
+    streams: Streams
+    program: Program
+    steps: Steps
+    below: Below | None
+
+    @property
+    def notes(self) -> list[str]:
+        """Which files are told by a lower layer, and why."""
+        return self.below.notes if self.below else []
+
+    def confided(self, entries: list[Confidence]) -> list[Confidence]:
+        """Confidence, with why the layer is not the highest."""
+        return self.below.confided(entries, self.streams, self.table) if self.below else entries
+
+
+def _best(captured: Captured, table: Table) -> _Candidate:
+    """The program of a capture, in which the layer below tells files whose datasets follow no
+    rule."""
+    below: Below | None = None
+    while True:
+        streams = streams_of(table, tokens_of(table))
+        program, steps = _written(table, streams)
+        more = below_of(captured, table, streams, program.flat, program.datasets.sized)
+        if more is None:
+            return _Candidate(captured, table, streams, program, steps, below)
+        below = below.with_more(more) if below else more
+        captured = more.captured
+        table = table_of(captured)
+
+
 def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     """The shortest program, weighed against what its view tells."""
     copies = copies_in(table)
@@ -270,7 +311,7 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     Pauses that cut datasets in two are given up first, then the datasets themselves.
     """
     staged: dict[str, int] = {}
-    flat: set[int] = set()
+    flat: dict[int, set[int]] = {}
     joined: set[int] = set()
     apart: set[Key] = set()
     lasting: set[int] = set()
@@ -282,19 +323,20 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
         program = Program(view, streams, staged, flat, apart, lasting, plain, private)
         steps = program.write()
         apart |= used_too_soon(steps, program.names)
-        new = flat - found
+        new = flat.keys() - found
         if new or len(apart) + len(lasting) + len(plain) + len(private) > others:
             staged.clear()
         elif staged == before:
             break
         if new - joined:
-            flat -= new - joined
+            for number in new - joined:
+                del flat[number]
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
             whole = without_pauses(view.table, of_joined)
             cut = view_of(whole, streams, view.are_names_apart)
             view = replace(view, table=cut.table, tokens=cut.tokens, parts=cut.parts, acts=cut.acts)
-    for number in joined - flat:
+    for number in joined - flat.keys():
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
     return program, brief(program, woven(program, with_copies(program, steps, copies)))
 
