@@ -197,3 +197,32 @@ def test_columns_of_a_file_that_was_there(tmp_path: Path) -> None:
     ours, theirs = map(below, captures)
     assert is_near(ours, theirs), (ours, theirs)
     assert differences(fidelity(*captures)) == {}
+
+
+VIRTUAL = """
+import h5py, numpy
+layout = h5py.VirtualLayout((80, 64, 64), 'u2')
+for part in range(4):
+    with h5py.File(f'part{part}.h5', 'w') as file:
+        frames = file.create_dataset('frames', (20, 64, 64), 'u2', chunks=(1, 64, 64))
+        for n in range(20):
+            frames[n] = numpy.full((64, 64), part, 'u2')
+    source = h5py.VirtualSource(f'part{part}.h5', 'frames', (20, 64, 64))
+    layout[part * 20 : part * 20 + 20] = source
+with h5py.File('all.h5', 'w') as file:
+    file.create_virtual_dataset('frames', layout)
+with h5py.File('all.h5') as file:
+    for n in range(0, 80, 8):
+        file['frames'][n : n + 8, 16:32]
+"""
+
+
+def test_what_is_read_through_a_virtual_dataset_is_told(tmp_path: Path) -> None:
+    captured(tmp_path, VIRTUAL)
+    workload, captures, told = derived(tmp_path)
+    assert {file.interface for file in workload.files.values()} == {Interface.POSIX}
+    assert "through virtual datasets or links of other files" in told
+    ours, theirs = (below(capture, "") for capture in captures)
+    assert ours[Kind.READ][1] > 80 * 64 * 64 * 2
+    assert is_near(ours, theirs), (ours, theirs)
+    assert differences(fidelity(*captures)) == {}

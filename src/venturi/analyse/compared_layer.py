@@ -14,6 +14,7 @@ import numpy as np
 from venturi.derive.operation.below import (
     moved_below,
     moved_by_library,
+    used_beside,
     without_library,
 )
 from venturi.derive.operation.workload import known_streams
@@ -49,7 +50,7 @@ def _in_layers(application: Captured, known: Collection[str], above: Collection[
     if not np.any(both) or not any(known):
         return application
     try:
-        names = known_streams(application).streams
+        names = known_streams(without_library(application, used_beside(application))).streams
     except UserError:
         return application
     below = both & np.array([bool(name) and name not in above for name in names], bool)

@@ -4,7 +4,8 @@ A step on datasets moves the parts of a split of their shape. Where the selectio
 such parts (columns in another order, some rows only, strides), what the library makes of them
 depends on every single place: which chunks a selection touches, and what is still in its cache.
 The calls below have been captured too, and hold just that. So the library's calls on such a file
-are left out, all of them, and what it called (MPI-IO, else POSIX) is told in their place.
+are left out, all of them, and what it called (MPI-IO, else POSIX) is told in their place. So it is
+with files that were also used beside the library.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from enum import StrEnum
 import numpy as np
 
 from venturi.derive.known_name import known_name
+from venturi.derive.operation.beside_library import moved_beside
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.model.operation import LAYER_CODES, Column, Kind, Operations
@@ -29,6 +31,7 @@ LIBRARY_LAYERS = (
     Layer.PNETCDF_FILE,
     Layer.PNETCDF_VARIABLE,
 )
+_LAYERS_BELOW = tuple(layer for layer in INTERFACES if layer not in LIBRARY_LAYERS)
 MOST_NAMES = 3
 """So many datasets are named."""
 RULE = "7: datasets that follow no rule are replayed by the layer below"
@@ -38,6 +41,10 @@ class Reason(StrEnum):
     """Why the accesses to datasets cannot be told as such; `{}` stands for their names."""
 
     ONLY_READ = "the run only reads {}, and a workload reads only what it wrote"
+    BESIDE = (
+        "some of its data was moved while the library did not have it open: through virtual "
+        "datasets or links of other files, or by plain calls"
+    )
     NO_RULE = "the selections of {} follow no rule that steps on datasets can tell"
 
 
@@ -69,6 +76,29 @@ class Below:
             else entry
             for entry in entries
         ]
+
+
+def below_where_beside(captured: Captured) -> Below | None:
+    """The capture without library calls on files that were also used beside the library; None where
+    there are none."""
+    chosen = used_beside(captured)
+    if not np.any(chosen):
+        return None
+    assert captured.operations is not None
+    paths = [captured.trace.files[file].path for file in np.flatnonzero(chosen).tolist()]
+    layer = _layer_below(captured.operations, chosen)
+    note = _replayed(known_name(paths), layer, Reason.BESIDE)
+    return Below(without_library(captured, chosen), frozenset(paths), [note])
+
+
+def used_beside(captured: Captured) -> Column:
+    """Which files, one entry for each, a library moved data of that were also moved beside it."""
+    assert captured.operations is not None
+    beside = moved_beside(
+        captured.operations, _roots(captured.trace), LIBRARY_LAYERS, _LAYERS_BELOW
+    )
+    found: Column = beside & moved_by_library(captured)
+    return found
 
 
 def below_of(
@@ -140,7 +170,7 @@ def moved_by_library(captured: Captured) -> Column:
 
 def moved_below(captured: Captured) -> Column:
     """Which files, one entry for each, calls below these libraries moved data of."""
-    return _moved(captured, [layer for layer in INTERFACES if layer not in LIBRARY_LAYERS])
+    return _moved(captured, _LAYERS_BELOW)
 
 
 def _moved(captured: Captured, layers: Collection[Layer]) -> Column:
@@ -180,4 +210,8 @@ def _note(table: Table, stream: Stream, unruled: set[int], layer: str) -> str:
     reason = Reason.ONLY_READ if made.isdisjoint(names) else Reason.NO_RULE
     why = reason.format(f"dataset{'s'[: len(names) > 1]} {shown}")
     files = known_name([table.paths[file] for file in stream.files.tolist()])
+    return _replayed(files, layer, why)
+
+
+def _replayed(files: str, layer: str, why: str) -> str:
     return f"{files}: its {layer} calls are replayed instead of its dataset accesses, because {why}"

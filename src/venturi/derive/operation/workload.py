@@ -20,7 +20,7 @@ from venturi.derive.operation.account import (
     with_walks_observed,
 )
 from venturi.derive.operation.again import used_too_soon
-from venturi.derive.operation.below import Below, below_of
+from venturi.derive.operation.below import Below, below_of, below_where_beside
 from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.likeness import Judgement, judged
@@ -265,8 +265,10 @@ class _Candidate:
 
 def _best(captured: Captured, table: Table) -> _Candidate:
     """The program of a capture, in which the layer below tells files whose datasets follow no
-    rule."""
-    below: Below | None = None
+    rule, or that were also used beside their library."""
+    below = below_where_beside(captured)
+    if below is not None:
+        captured, table = below.captured, table_of(below.captured)
     while True:
         streams = streams_of(table, tokens_of(table))
         program, steps = _written(table, streams)
