@@ -169,6 +169,15 @@ def test_slabs_are_transfers_and_forms_stand_in_order() -> None:
     ]
 
 
+@pytest.mark.parametrize("shape", [(0, 8), (8, 0)])
+def test_a_dataset_that_was_empty_when_it_was_made_grows_by_what_is_written(shape: Shape) -> None:
+    run = Hdf5Run(1)
+    run.opened()
+    run.box(0, Kind.WRITE, run.dataset("/u", shape, chunk=(4, 8)), (0, 0), (3, 8))
+    run.closed()
+    assert only_dataset(exact(run)).shape == [24]
+
+
 def test_what_was_written_is_read_by_another_split() -> None:
     run = Hdf5Run(4)
     for kind, detail, split in ((Kind.WRITE, NEW, (4, 1)), (Kind.READ, 0, (1, 4))):

@@ -52,8 +52,9 @@ def split_of(form: Form, moved: list[Moved]) -> Split | None:
 
 def rows_of(form: Form, moved: list[Moved]) -> tuple[int, ...]:
     """How many rows of the first dimension each rank moves with one call, where ranks lie behind
-    each other in their order and have different numbers of them; none where they do not."""
-    if not form.shape or any(len(one.size) != 1 for one in moved):
+    each other in their order and have different numbers of them; none where they do not, as in a
+    dataset that was empty when it was made, and grew."""
+    if not form.shape or not form.bytes or any(len(one.size) != 1 for one in moved):
         return ()
     row = form.bytes // form.shape[0]
     size = np.array([int(one.size[0]) for one in moved])
