@@ -218,7 +218,8 @@ class OpenFiles:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._opened: Counter[str] = Counter()
+        self._opened: Counter[tuple[int, str]] = Counter()
+        """By the entry under which it was opened, too: the engine knows it under that one only."""
         self._gone: set[str] = set()
         """What was removed, or has another name, and was not made again."""
         self.lengths = FileLengths(plan)
@@ -237,13 +238,14 @@ class OpenFiles:
         if one.kind in (OperationKind.UNLINK, OperationKind.RENAME):
             self._gone.add(one.path)
             self._gone.discard(one.to or "")
+        opened = one.file, one.path
         if one.kind in (OperationKind.CREATE, OperationKind.OPEN):
-            self._opened[one.path] += 1
-        elif one.kind in _ON_OPEN and one.path and not self._opened[one.path]:
+            self._opened[opened] += 1
+        elif one.kind in _ON_OPEN and one.path and not self._opened[opened]:
             name = self._plan.files[one.file].name
             self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not open"
         elif one.kind is OperationKind.CLOSE:
-            self._opened[one.path] -= 1
+            self._opened[opened] -= 1
 
 
 def _rows(

@@ -453,7 +453,8 @@ class Program:
         use = self.names.use(chosen, is_again=True)
         self.holdings.link(use.name, makers)
         self._state.made[use.name] = ()
-        reach = least_reach({name: self._state.sure(name) for name in makers}, makers)
+        ends = {one: self._state.sure(one, bool(chosen.note)) for one in makers}
+        reach = least_reach(ends, [one for one in makers if one not in self.staged] or makers)
         if reach is not None:
             self._state.reach[use.name] = reach
         return use
@@ -486,9 +487,8 @@ class Program:
         """Stages what is read but was not written, or says that it is no file of others."""
         entry = self.names.entries[use.name]
         staged = [maker for maker in entry.made_by if maker in self.staged]
-        if entry.made_by and not staged:
-            if self._lacks(use.name, said, use):
-                self.apart.add(entry.key)
+        if len(staged) < len(entry.made_by) and self._lacks(use.name, said, use):
+            self.apart.add(entry.key)
             return
         for each in staged or [use.name]:
             if each in self.staged or self._lacks(each, said, use):

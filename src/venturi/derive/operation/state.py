@@ -61,12 +61,12 @@ class State:
             return bool(reach.max() > have.min())
         return bool(np.any(reach > have))
 
-    def sure(self, name: str) -> Column | None:
-        """How far an entry's files are written, whichever of them is meant."""
+    def sure(self, name: str, is_any: bool = False) -> Column | None:
+        """How far an entry's files are written; with `is_any`, whichever of them is meant."""
         have = self.reach.get(name)
-        if have is None or name not in self.loose:
+        if have is None or not (is_any or name in self.loose):
             return have
-        return np.minimum(have, self.least.get(name, 0))
+        return np.minimum(have, self.least.get(name, have))
 
     def forget(self, name: str) -> None:
         """An entry's files are gone, or made anew."""
