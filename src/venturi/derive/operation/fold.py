@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from venturi.derive.operation.repetition import Repetitions
 from venturi.model.operation import Column
 
-LONGEST_PERIOD = 32
 MOST_NODES = 20_000
 """After run lengths are folded; a longer sequence has no structure that people can read."""
 LEAST_RUNS = 3
@@ -75,7 +75,10 @@ def fold(symbols: Column, nests: bool = True) -> list[Node] | None:
     if len(runs) > MOST_NODES:
         return None
     depth = 0 if nests else None
-    plain, even = _folded(list(runs), depth), _folded(_evened(runs), depth)
+    plain, cut = _folded(list(runs), depth), _evened(runs)
+    if len(cut) == len(runs):
+        return plain
+    even = _folded(cut, depth)
     return even if leaves(even) < leaves(plain) else plain
 
 
@@ -122,9 +125,9 @@ def _run(symbol: int, places: Column) -> Node:
 def _folded(nodes: list[Node], depth: int | None) -> list[Node]:
     """The nodes as loops; `depth` loops are around them already, None: bodies stay as they are."""
     names: dict[Hashable, int] = {}
-    ids = [_name(node, names) for node in nodes]
+    repetitions = Repetitions([_name(node, names) for node in nodes])
     for _ in range(_MOST_ROUNDS):
-        found = _best_period(np.array(ids))
+        found = repetitions.best()
         if found is None:
             break
         start, period, count = found
@@ -133,7 +136,7 @@ def _folded(nodes: list[Node], depth: int | None) -> list[Node]:
         loop = Loop(count, tuple(body if depth is None else _folded(body, depth + 1)))
         end = start + count * period
         nodes[start:end] = [loop]
-        ids[start:end] = [_name(loop, names)]
+        repetitions.replace(start, end, _name(loop, names))
     return nodes
 
 
@@ -189,21 +192,3 @@ def _merged(nodes: list[Node], depth: int) -> Node:
     bodies = [node.body for node in nodes if isinstance(node, Loop)]
     parts = zip(*bodies, strict=True)
     return Loop(first.count, tuple(_merged(list(part), depth) for part in parts))
-
-
-def _best_period(ids: Column) -> tuple[int, int, int] | None:
-    """(start, period, count) of the repetition that saves most; the shorter period at a tie."""
-    best, best_gain = None, 0
-    for period in range(1, min(LONGEST_PERIOD, len(ids) // 2) + 1):
-        same = np.concatenate([[False], ids[period:] == ids[:-period], [False]])
-        edges = np.flatnonzero(same[1:] != same[:-1])
-        starts, lengths = edges[::2], edges[1::2] - edges[::2]
-        if not len(starts):
-            continue
-        counts = lengths // period + 1
-        gains = (counts - 1) * period
-        top = int(np.argmax(gains))
-        if counts[top] >= 2 and gains[top] > best_gain:
-            best = (int(starts[top]), period, int(counts[top]))
-            best_gain = int(gains[top])
-    return best

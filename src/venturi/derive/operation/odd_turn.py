@@ -57,7 +57,8 @@ def _folded_without(few: Column, symbols: Column, light: Column) -> list[Node] |
 
 def _inside(odd: Column, symbols: Column, spans: list[tuple[int, int]]) -> list[int]:
     """Those of the odd acts that stand in a loop, or right behind one in which their like do."""
-    inside = [place for place in odd.tolist() if any(low < place < high for low, high in spans)]
+    around = _spans_before(spans, odd)
+    inside = [p for p, i in zip(odd.tolist(), around, strict=True) if i >= 0 and p < spans[i][1]]
     known, ends = set(symbols[inside].tolist()), {high + 1 for _, high in spans}
     behind = [p for p in odd.tolist() if p in ends and int(symbols[p]) in known]
     return sorted({*inside, *behind})
@@ -139,27 +140,30 @@ def _with_odd(nodes: list[Node], symbols: Column, odd: Column, light: Column) ->
     between: list[tuple[int, Node]] = [
         (low, node) for (low, _), node in zip(spans, nodes, strict=True)
     ]
-    for place in odd.tolist():
-        around = [
-            i
-            for i, (low, high) in enumerate(spans)
-            if low < place < high or (place == high + 1 and _is_long(nodes[i]))
-        ]
-        if not around:
+    left, is_light = MOST_ODD, light[symbols]
+    for place, at in zip(odd.tolist(), _spans_before(spans, odd), strict=True):
+        high = spans[at][1] if at >= 0 else -1
+        if place > high and not (at >= 0 and place == high + 1 and _is_long(nodes[at])):
             between.append((place, Leaf(int(symbols[place]), np.array(place))))
             continue
-        node = nodes[around[0]]
-        slot = _slot(node, place, light[symbols]) if isinstance(node, Loop) else None
-        if slot is None:
+        node = nodes[at]
+        slot = _slot(node, place, is_light) if isinstance(node, Loop) else None
+        left -= 1
+        if slot is None or left < 0:
             return None
-        slots.setdefault(around[0], []).append((*slot, place))
-    if sum(map(len, slots.values())) > MOST_ODD:
-        return None
+        slots.setdefault(at, []).append((*slot, place))
     for number, found in slots.items():
         node = nodes[number]
         assert isinstance(node, Loop)
         between[number] = spans[number][0], Loop(node.count, _filled(node, found, symbols))
     return [node for _, node in sorted(between, key=lambda one: one[0])]
+
+
+def _spans_before(spans: list[tuple[int, int]], places: Column) -> list[int]:
+    """The last of these spans, which come one behind the other, that begins before each place; -1:
+    none does."""
+    lows = np.array([low for low, _ in spans], np.int64)
+    return list((np.searchsorted(lows, places, side="left") - 1).tolist())
 
 
 def _slot(loop: Loop, place: int, is_light: Column) -> tuple[int, int] | None:
