@@ -10,6 +10,8 @@ import numpy as np
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.linked import link_verb_of
 from venturi.derive.operation.naming import Names
+from venturi.derive.operation.pace import between_ns
+from venturi.derive.operation.run import Steps, seconds_text
 from venturi.derive.operation.scene import Crew
 from venturi.derive.operation.sizes import MOST_LISTED, MOST_WEIGHT, parts_of
 from venturi.derive.operation.table import CREATES, Table
@@ -149,6 +151,21 @@ class Trees:
         each = EachStep(on=name, do=verbs, **self._cut(tree, done))
         shifted: dict[str, Any] = {"from_": f"shift {shift}"} if shift else {}
         return StepSpec(each=each, **shifted)
+
+    def with_computing(self, step: StepSpec, first: Column, count: int) -> Steps:
+        """The step of a pass; item by item where so much is computed for each, in `count` calls of
+        which `first` are the first, that it is worth a step."""
+        rows = self.tokens.rows[self.tokens.first[first[..., None] + np.arange(count)]]
+        spent = [between_ns(self.table.computing_ns[rows[..., at]].ravel()) for at in range(count)]
+        if step.each is None or ItemVerb.RENAME in step.each.do or not any(spent):
+            return [step]
+        one = step.model_copy(
+            update={"each": step.each.model_copy(update={"first": "i", "count": 1})}
+        )
+        body: Steps = [StepSpec(compute=seconds_text(sum(spent) / 1e9)), one]
+        if spent[0] < max(spent):
+            body.reverse()
+        return [StepSpec(for_="i", in_=len(first), do=body)]
 
     def has_any(self, stream: int, files: Column) -> bool:
         """Whether a tree of the stream has some of these files."""

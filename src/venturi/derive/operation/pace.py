@@ -29,6 +29,8 @@ _QUICK = [
     KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SEEK, Kind.SYNC, Kind.DATA_SYNC)
 ]
 """Calls on descriptors, which are known by a number."""
+LEAST_STEP_NS = 100_000
+"""Own: a step of computing is worth its line from so long on."""
 LEAST_REQUESTS = 8
 """What is done a few times is as fast in the proxy as makes no difference."""
 RECORDED_BY = "venturi"
@@ -132,6 +134,16 @@ def usual_ns(computing: Column) -> float:
         return _nearest(mean) if mean >= LEAST_NS else 0.0
     mean = float(np.mean(known[known <= FAR * np.median(known)]))
     return float(f"{mean:.2g}")
+
+
+def between_ns(computing: Column) -> float:
+    """What is computed before a call that moves nothing, a close after the last request for
+    instance: the mean, so that all of it is there; 0 where most turns compute for no time worth a
+    step of its own."""
+    known = computing[computing != UNKNOWN]
+    if 2 * np.count_nonzero(known >= LEAST_STEP_NS) <= len(computing):
+        return 0.0
+    return float(f"{np.mean(known):.3g}")
 
 
 def _nearest(value: float) -> float:

@@ -24,7 +24,7 @@ from venturi.derive.operation.name_step import NameSteps
 from venturi.derive.operation.naming import Choice, Key, Names, Use, any_files, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
-from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
+from venturi.derive.operation.run import Run, Said, Steps, compute_before, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Loops, Scene, SomeTurns, crew_of, some_turns
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
@@ -335,7 +335,7 @@ class Program:
             return True
         name = self.titles.of([leaf])
         self._pause(leaf, loops, out)
-        body: Steps = [step]
+        body = self.trees.with_computing(step, first, len(done.verbs))
         if not crew.is_all:
             body = [StepSpec(when=crew.condition, do=body)]
         self._add_phase(name, body, out)
@@ -417,6 +417,7 @@ class Program:
 
     def _token(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         kind = KINDS[int(self.tokens.kind[ids.flat[0]])]
+        out += compute_before(self.table, self.tokens, ids)
         if kind is Kind.OPEN:
             self._named.open(ids, scene, use, out)
         elif kind in (Kind.READ, Kind.WRITE):

@@ -10,11 +10,11 @@ import numpy as np
 from venturi.derive.operation.beside import look_keys
 from venturi.derive.operation.fit import affine, by_rank_text, linear_text
 from venturi.derive.operation.memory import memory_keys
-from venturi.derive.operation.pace import usual_ns
+from venturi.derive.operation.pace import between_ns, usual_ns
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
-from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import BareStep, DataStep, StepSpec
@@ -233,6 +233,15 @@ class Run:
         if not self.is_shared or crew.is_all:
             return steps
         return [StepSpec(when=crew.condition, do=steps)]
+
+
+def compute_before(table: Table, tokens: Tokens, ids: Column) -> Steps:
+    """What is computed before calls that move nothing, where it is worth a step; requests have
+    think times."""
+    if KINDS[int(tokens.kind[ids.flat[0]])] in (Kind.READ, Kind.WRITE):
+        return []
+    computing = between_ns(table.computing_ns[tokens.rows[tokens.first[ids.ravel()]]])
+    return [StepSpec(compute=seconds_text(computing / 1e9))] if computing else []
 
 
 def seconds_text(seconds: float) -> str:
