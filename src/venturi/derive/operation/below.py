@@ -118,7 +118,9 @@ def below_of(
     files, first = np.unique(table.dataset, return_index=True)
     for dataset, row in zip(files.tolist(), first.tolist(), strict=True):
         number = int(streams.of_file[table.file[row]])
-        if dataset in sized and number >= 0 and number not in flat:
+        # Of a source that does not know the shape, the selections are not known to break a rule.
+        is_known = dataset in sized and bool(captured.trace.files[dataset].shape)
+        if is_known and number >= 0 and number not in flat:
             unruled.setdefault(number, set()).add(dataset)
     operations = captured.operations
     assert operations is not None
