@@ -66,6 +66,26 @@ def test_computing_between_many_files_is_told(capture: Capture, tmp_path: Path) 
     assert text.count("compute:") == 1
 
 
+def _pass_over_many(draw: random.Random) -> str:
+    """A random visit to each of many files, with computing somewhere in it; some stay open."""
+    calls = ['fd = os.open(f"many/f{number}", os.O_CREAT | os.O_RDWR)']
+    calls += draw.sample(
+        ["os.write(fd, b'x' * 1000)", "os.fsync(fd)", 'os.stat(f"many/f{number}")'],
+        draw.randrange(4),
+    )
+    calls += draw.sample(["os.close(fd)", 'os.unlink(f"many/f{number}")'], draw.randrange(3))
+    calls.insert(draw.randrange(len(calls) + 1), "compute()")
+    head = MANY.split("for number", maxsplit=1)[0]
+    return head + "for number in range(300):\n" + "".join(f"    {call}\n" for call in calls)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_computing_in_any_visit_to_many_files_is_told(
+    capture: Capture, tmp_path: Path, seed: int
+) -> None:
+    _check(capture, tmp_path, _pass_over_many(random.Random(seed)), 300 * 0.0006)
+
+
 def _check(capture: Capture, tmp_path: Path, program: str, least: float) -> str:
     """The workload of a program that computes for so many seconds at least."""
     (tmp_path / "app.py").write_text(program, "utf-8")

@@ -152,9 +152,10 @@ class Trees:
         shifted: dict[str, Any] = {"from_": f"shift {shift}"} if shift else {}
         return StepSpec(each=each, **shifted)
 
-    def with_computing(self, step: StepSpec, first: Column, count: int) -> Steps:
-        """The step of a pass; item by item where so much is computed for each, in `count` calls of
-        which `first` are the first, that it is worth a step."""
+    def with_computing(self, step: StepSpec, first: Column, done: Pass) -> Steps:
+        """The step of a pass whose visits begin with the tokens `first`; item by item where so much
+        is computed for each that it is worth a step."""
+        count = int(done.last.flat[0] - first.flat[0]) + 1
         rows = self.tokens.rows[self.tokens.first[first[..., None] + np.arange(count)]]
         spent = [between_ns(self.table.computing_ns[rows[..., at]].ravel()) for at in range(count)]
         if step.each is None or ItemVerb.RENAME in step.each.do or not any(spent):
