@@ -51,3 +51,17 @@ def test_what_python_imports_is_none_and_what_it_writes_is(capture: Capture) -> 
     run = capture("sh", "-c", f'cd {tree} && {sys.executable} -c "{program}"')
     assert _own(run, tree) >= {"made.py"}
     assert not {"module.py"} & _own(run, tree)
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_scripts_around_an_interpreter_are_none(capture: Capture, shell: str) -> None:
+    """Wrappers that a shell runs on the way to Python, as of environments and version managers."""
+    tree = capture.here / "tree"
+    shims = tree / ".pyenv/shims"
+    shims.mkdir(parents=True)
+    (shims / "settings").write_text("value=1\n" * 300, "utf-8")
+    program = f'#!/bin/{shell}\n. {shims}/settings\nexec {sys.executable} "$@"\n'
+    (shims / "python").write_text(program, "utf-8")
+    (shims / "python").chmod(0o755)
+    run = capture(str(shims / "python"), "-c", f"open('{tree}/made', 'w').write('y' * 3000)")
+    assert _own(run, tree) == {"made"}

@@ -37,7 +37,13 @@ def test_who_used_it_decides(path: str, program: str, used: dict[str, int], expe
 
 def test_who_starts_programs_looks_them_up() -> None:
     assert not is_used_as_data("/d/.venv/bin/python", "sh", True, LOOKED)
-    assert is_used_as_data("/d/.venv/bin/python", "sh", True, READ)
+    assert is_used_as_data("/d/.venv/bin/python", "tar", True, READ)
+
+
+@pytest.mark.parametrize("program", ["python3", "sh", "bash", "dash", "zsh"])
+def test_scripts_that_start_an_interpreter_are_code_for_shells(program: str) -> None:
+    assert not is_used_as_data("/d/.pyenv/shims/python3", program, True, READ)
+    assert is_used_as_data("/d/.pyenv/shims/.lock", program, True, WRITTEN)
 
 
 def test_names_of_data_are_never_code() -> None:

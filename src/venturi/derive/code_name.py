@@ -22,6 +22,9 @@ _ARCHIVE = re.compile(r"\.jar$")
 _LIBRARY = re.compile(r"\.so(\.[\d.]+)?$")
 
 _PYTHON = re.compile(r"python|pypy")
+_SHELL = re.compile(r"^(ba|da|z|k|mk|a)?sh$")
+_WRAPPED = re.compile(f"{_PYTHON.pattern}|{_SHELL.pattern}")
+"""Python, and the shells whose scripts start it (`activate`, pyenv's shims)."""
 _JAVA = re.compile(r"^(java|jshell)$")
 
 _MOVED = ("BYTES_READ", "BYTES_WRITTEN", "MMAPS")
@@ -55,7 +58,7 @@ def _runtimes() -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
     return [
         (_MODULE, _PYTHON),
         (_MODULE_FOLDER, _PYTHON),
-        (_INTERPRETER, _PYTHON),
+        (_INTERPRETER, _WRAPPED),
         (_ARCHIVE, _JAVA),
         (_LIBRARY, _PYTHON),
     ]
