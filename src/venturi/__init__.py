@@ -1,7 +1,7 @@
 """Venturi measures, models and predicts the I/O of high-performance computing.
 
 In a notebook: `import venturi as v`, then `v.capture([...])`, `v.derive(...)`, `v.plan(...)`,
-`v.run(...)`, `v.open("@last")`, `v.compare(a, b)`, `v.predict(...)`.
+`v.run(...)`, `v.open("@last")`, `v.compare(a, b)`, `v.predict(...)`, `v.tune(...)`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from venturi.api.compare import compare as compare
     from venturi.api.predict import predict as predict
     from venturi.api.predict import predict_beside as predict_beside
+    from venturi.api.profile import profile as profile
     from venturi.api.run import RunView as Run
     from venturi.api.run import open as open
     from venturi.api.run import run as run
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from venturi.api.trace import CaptureView as Capture
     from venturi.api.trace import capture as capture
     from venturi.api.trace import derive as derive
+    from venturi.api.tune import TuningView as Tuning
+    from venturi.api.tune import tune as tune
     from venturi.api.workload import WorkloadView as Workload
     from venturi.api.workload import plan as plan
     from venturi.model.error import RunFailed as RunFailed
@@ -34,6 +37,7 @@ __all__ = [
     "Run",
     "RunFailed",
     "TargetProblem",
+    "Tuning",
     "UserError",
     "Workload",
     "capture",
@@ -43,8 +47,10 @@ __all__ = [
     "plan",
     "predict",
     "predict_beside",
+    "profile",
     "run",
     "runs",
+    "tune",
 ]
 
 _PLACES = {
@@ -52,6 +58,7 @@ _PLACES = {
     "Run": ("venturi.api.run", "RunView"),
     "RunFailed": ("venturi.model.error", "RunFailed"),
     "TargetProblem": ("venturi.model.error", "TargetProblem"),
+    "Tuning": ("venturi.api.tune", "TuningView"),
     "UserError": ("venturi.model.error", "UserError"),
     "Workload": ("venturi.api.workload", "WorkloadView"),
     "capture": ("venturi.api.trace", "capture"),
@@ -61,12 +68,14 @@ _PLACES = {
     "plan": ("venturi.api.workload", "plan"),
     "predict": ("venturi.api.predict", "predict"),
     "predict_beside": ("venturi.api.predict", "predict_beside"),
+    "profile": ("venturi.api.profile", "profile"),
     "run": ("venturi.api.run", "run"),
     "runs": ("venturi.api.runs", "runs"),
+    "tune": ("venturi.api.tune", "tune"),
 }
 
 
-_STAGES = frozenset({"capture", "derive", "plan", "predict"})
+_STAGES = frozenset({"capture", "derive", "plan", "predict", "profile", "tune"})
 """Calls with the name of the package that they are of, which is called in their stead."""
 
 

@@ -79,6 +79,10 @@ def test_a_capture_names_its_findings_and_its_proxy_stands_for_it(notebook: dict
     assert notebook['v.compare("table.trace", "table.yaml").is_off']["text/plain"] == "False"
 
 
+def test_a_tuning_ranks_its_change(notebook: dict[str, Any]) -> None:
+    assert "transfer=64KiB" in notebook["tuning.changes"]["text/html"]
+
+
 def test_a_wrong_name_says_what_to_do(notebook: dict[str, Any]) -> None:
     said = notebook['    print(error.message, "-", error.hint)']["stdout"]
     assert "there is no workload 'quik' - did you mean 'quick'?" in said

@@ -57,10 +57,17 @@ def test_import_loads_nothing_that_a_call_would_need() -> None:
     assert said == "[]\n"
 
 
-@pytest.mark.parametrize("name", ["capture", "derive", "plan", "predict"])
+@pytest.mark.parametrize("name", ["capture", "derive", "plan", "predict", "profile", "tune"])
 @pytest.mark.parametrize("first", ["call", "package"])
 def test_a_package_that_is_a_call_stays_both(name: str, first: str) -> None:
-    inner = {"capture": "run", "derive": "workload", "plan": "make", "predict": "on_machine"}[name]
+    inner = {
+        "capture": "run",
+        "derive": "workload",
+        "plan": "make",
+        "predict": "on_machine",
+        "profile": "design",
+        "tune": "search",
+    }[name]
     steps = [f"assert callable(venturi.{name})", f"import venturi.{name}.{inner} as m; assert m"]
     code = "\n".join(["import venturi", *(steps if first == "call" else steps[::-1])])
     said = _python(f"{code}\nimport inspect; print(inspect.signature(venturi.{name}))")

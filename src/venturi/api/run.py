@@ -89,17 +89,26 @@ class DocumentView(View):
         self.document, self.name = document, name
 
     def draw(self, console: Console, units: Units = Units.IEC) -> None:
-        """What `venturi predict` prints; of anything else its page as Markdown."""
+        """What `venturi predict`, `tune` and `profile` print; of anything else its page as
+        Markdown."""
         from venturi.model.forecast import Forecast
+        from venturi.model.machine import Machine
         from venturi.model.prediction import Prediction
+        from venturi.model.tuning import Tuning
         from venturi.report.forecast import print_forecast
+        from venturi.report.machine_text import print_profile
         from venturi.report.prediction import print_prediction
         from venturi.report.render import render_document
+        from venturi.report.tuning_text import print_tuning
 
         if isinstance(self.document, Forecast):
             print_forecast(self.document, console, units)
         elif isinstance(self.document, Prediction):
             print_prediction(self.document, console, units)
+        elif isinstance(self.document, Tuning):
+            print_tuning(self.document, console, self.name)
+        elif isinstance(self.document, Machine):
+            print_profile(self.document, self.name, console, units)
         else:
             text = render_document(self.document, "md", units)
             console.print(text, markup=False, soft_wrap=True, end="")
@@ -139,12 +148,19 @@ def open(name: str | os.PathLike[str], store: str | None = None) -> View:
         return RunView(load_record(find(place, text)), place)
     known = open_document(text) if not _is_workload(Path(text)) else None
     if known is not None:
-        return DocumentView(known[1], text)
+        return _view_of(known[1], text)
     if _is_workload(Path(text)):
         return WorkloadView.from_yaml(Path(text))
     if is_capture(text):
         return CaptureView(Path(text))
     return RunView(load_record(find(place, text)), place)
+
+
+def _view_of(document: Document, name: str) -> DocumentView:
+    from venturi.api.tune import TuningView
+    from venturi.model.tuning import Tuning
+
+    return (TuningView if isinstance(document, Tuning) else DocumentView)(document, name)
 
 
 def _is_workload(path: Path) -> bool:

@@ -16,6 +16,7 @@ from venturi.report.quantity import Units
 
 _COLUMNS = 80
 _HEIGHT_PX = 640
+_MOST_BUDGET_S = 10 * 24 * 3600
 
 
 class View(ABC):
@@ -62,6 +63,16 @@ def name_of(thing: str | os.PathLike[str] | View) -> str:
     if not thing.name:
         raise UserError(f"this {type(thing).__name__} is in no file", "save it first")
     return thing.name
+
+
+def checked_budget_s(budget_s: float) -> float:
+    """The seconds that a search or a profile may take; UserError for what is no such time."""
+    if not 1 <= budget_s <= _MOST_BUDGET_S:
+        raise UserError(
+            f"budget_s={budget_s:g}: from 1 to {_MOST_BUDGET_S} seconds are needed",
+            "such as 180 for three minutes",
+        )
+    return float(budget_s)
 
 
 def progress_lines(quiet: bool) -> Callable[[str], None]:

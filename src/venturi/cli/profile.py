@@ -51,29 +51,25 @@ def command(
       venturi profile /scratch/me --on openmpi --interfaces mpiio,hdf5
     """
     from venturi.execute.launcher import machine_named
-    from venturi.profile.machine_file import check_output, write_machine
-    from venturi.profile.measure import ProfileRequest, check_interfaces, measure
+    from venturi.profile.into_file import measure_into_file
+    from venturi.profile.measure import ProfileRequest, check_interfaces
 
-    path = Path(output).absolute()
     place = machine_named(machine)
-    before = check_output(path)
     request = ProfileRequest(
         directory=Path(directory).absolute(),
-        output=path,
+        output=Path(output).absolute(),
         budget_s=budget_seconds(budget),
         machine=place,
         ranks=ranks,
         interfaces=check_interfaces([word for word in interfaces.split(",") if word], place),
         resume=resume,
     )
-    outcome = measure(request, (lambda line: None) if quiet else _tell)
-    written = write_machine(path, outcome.profile, before)
+    outcome = measure_into_file(request, (lambda line: None) if quiet else _tell)
+    written = outcome.machine
     if outcome.interrupted:
         click.echo(
             f"  --resume goes on: venturi profile {directory} -o {output} --resume", err=True
         )
-    else:
-        outcome.journal.end()
     if as_json:
         click.echo(json.dumps(written.to_data(), indent=1))
     else:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,10 +20,6 @@ from venturi.cli.option import (
     units_option,
 )
 from venturi.model.error import ExitCode
-
-if TYPE_CHECKING:
-    from venturi.model.tuning import Tuning
-    from venturi.tune.search import SearchState
 
 _ENDING = ".tune"
 
@@ -65,6 +58,7 @@ def command(workload: str, directory: str, **options: Any) -> int:
       venturi tune app.trace -d /scratch/me --budget 10m
       venturi tune app.trace -d /scratch/me --what-if transfer=4MiB
     """
+    from venturi.api.tune import files_of, watching
     from venturi.execute.launcher import machine_named
     from venturi.execute.result_folder import folder_for, write_folder
     from venturi.plan.setting import RunSettings
@@ -87,9 +81,9 @@ def command(workload: str, directory: str, **options: Any) -> int:
         ),
         command=["venturi", *sys.argv[1:]],
     )
-    with _watching(budget_s, quiet=options["quiet"]) as watch:
+    with watching(budget_s, quiet=options["quiet"]) as watch:
         tuning = tune(TuningRequest(opened, place, budget_s, options["what_if"]), watch)
-    saved = tell_if_elsewhere(folder, write_folder(folder, _texts(tuning)))
+    saved = tell_if_elsewhere(folder, write_folder(folder, files_of(tuning)))
     if options["as_json"]:
         click.echo(tuning.to_json(indent=1))
     else:
@@ -98,30 +92,3 @@ def command(workload: str, directory: str, **options: Any) -> int:
 
         print_tuning(tuning, stdout_console(), saved)
     return ExitCode.INTERRUPTED if tuning.interrupted else ExitCode.FINE
-
-
-def _texts(tuning: Tuning) -> dict[str, str]:
-    """The document, the workload, and those changes that came to the final, as files to run."""
-    texts = {
-        "tuning.json": tuning.to_json(indent=1) + "\n",
-        "workload.yaml": tuning.workload_text,
-    }
-    for trial in tuning.trials:
-        if trial.workload_text:
-            texts[re.sub(r"[^A-Za-z0-9_.=-]", "-", trial.name) + ".yaml"] = trial.workload_text
-    return texts
-
-
-@contextlib.contextmanager
-def _watching(budget_s: float, quiet: bool) -> Iterator[Callable[[SearchState], None]]:
-    """What is told of every run."""
-    from venturi.report.tuning_text import TuningProgress
-
-    if quiet:
-        yield lambda state: None
-        return
-    progress = TuningProgress(budget_s)
-    try:
-        yield lambda state: progress.show_run(state.runs, state.doing)
-    finally:
-        progress.close()

@@ -49,7 +49,8 @@ class TuningProgress(OneLine):
 
 
 def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:
-    """The ranking, what each change asks for, and what to do next."""
+    """The ranking, what each change asks for, and what to do next with the folder `saved`; empty:
+    there is none."""
     out = Printer(console)
     out.line(
         (f" {tuning.name}", "bold"),
@@ -78,8 +79,9 @@ def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:
     _print_others(tuning, out)
     for remark in tuning.remarks:
         out.wrapped("- ", remark)
-    out.unbroken(" saved   ", saved)
-    out.unbroken(" report  ", f"venturi report {saved}")
+    if saved:
+        out.unbroken(" saved   ", saved)
+        out.unbroken(" report  ", f"venturi report {saved}")
 
 
 def _row(trial: Trial) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ import pkgutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
-import venturi.tune
 from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.model.tuning import Cause, Skipped
@@ -80,7 +80,7 @@ def changes() -> tuple[TuningChange, ...]:
     """The catalogue, in the order in which changes are looked at."""
     modules = sorted(
         module.name
-        for module in pkgutil.iter_modules(venturi.tune.__path__)
+        for module in pkgutil.iter_modules([str(Path(__file__).parent)])
         if module.name.startswith("change_")
     )
     found = [importlib.import_module(f"venturi.tune.{name}").CHANGE for name in modules]
