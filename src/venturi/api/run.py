@@ -89,24 +89,19 @@ class DocumentView(View):
         self.document, self.name = document, name
 
     def draw(self, console: Console, units: Units = Units.IEC) -> None:
-        """What `venturi predict`, `tune` and `profile` print; of anything else its page as
-        Markdown."""
+        """What `venturi predict` and `profile` print; of anything else its page as Markdown."""
         from venturi.model.forecast import Forecast
         from venturi.model.machine import Machine
         from venturi.model.prediction import Prediction
-        from venturi.model.tuning import Tuning
         from venturi.report.forecast import print_forecast
         from venturi.report.machine_text import print_profile
         from venturi.report.prediction import print_prediction
         from venturi.report.render import render_document
-        from venturi.report.tuning_text import print_tuning
 
         if isinstance(self.document, Forecast):
             print_forecast(self.document, console, units)
         elif isinstance(self.document, Prediction):
             print_prediction(self.document, console, units)
-        elif isinstance(self.document, Tuning):
-            print_tuning(self.document, console, self.name)
         elif isinstance(self.document, Machine):
             print_profile(self.document, self.name, console, units)
         else:

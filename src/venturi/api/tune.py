@@ -10,12 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+
 from venturi.api.run import DocumentView
 from venturi.api.table import DataTable
 from venturi.api.view import checked_budget_s
 from venturi.api.workload import Source, WorkloadView, settings, workload_of
 from venturi.model.error import UserError
 from venturi.model.tuning import Tuning
+from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
     from venturi.tune.search import SearchState
@@ -25,6 +28,12 @@ class TuningView(DocumentView):
     """The changes that were tried on a workload, and what each of them gains."""
 
     document: Tuning
+
+    def draw(self, console: Console, units: Units = Units.IEC) -> None:
+        """What `venturi tune` prints."""
+        from venturi.report.tuning_text import print_tuning
+
+        print_tuning(self.document, console, self.name)
 
     @cached_property
     def changes(self) -> DataTable:

@@ -11,12 +11,12 @@ from html import escape
 
 from rich.console import Console
 
+from venturi.model.budget import MOST_BUDGET_S, is_budget
 from venturi.model.error import UserError
 from venturi.report.quantity import Units
 
 _COLUMNS = 80
 _HEIGHT_PX = 640
-_MOST_BUDGET_S = 10 * 24 * 3600
 
 
 class View(ABC):
@@ -67,9 +67,9 @@ def name_of(thing: str | os.PathLike[str] | View) -> str:
 
 def checked_budget_s(budget_s: float) -> float:
     """The seconds that a search or a profile may take; UserError for what is no such time."""
-    if not 1 <= budget_s <= _MOST_BUDGET_S:
+    if not is_budget(budget_s):
         raise UserError(
-            f"budget_s={budget_s:g}: from 1 to {_MOST_BUDGET_S} seconds are needed",
+            f"budget_s={budget_s:g}: from 1 to {MOST_BUDGET_S} seconds are needed",
             "such as 180 for three minutes",
         )
     return float(budget_s)

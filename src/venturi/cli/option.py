@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from venturi.model.budget import is_budget
 from venturi.model.error import UserError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -20,7 +21,6 @@ _AUTO = "auto"
 _SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%?)")
 _BUDGET = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(s|min|m|h|)")
 _UNITS_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
-_MOST_S = 864_000
 SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
@@ -181,7 +181,7 @@ def seconds_in(option: str, text: str) -> float:
     """
     found = _BUDGET.fullmatch(text.strip())
     seconds = float(Fraction(found[1]) * _UNITS_S[found[2]]) if found else 0.0
-    if not 1 <= seconds <= _MOST_S:
+    if not is_budget(seconds):
         raise UserError(
             f"{option} {text}: a time from 1s to 240h is needed", "such as 90s, 3m or 1h"
         )
