@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +15,8 @@ from types import FrameType
 from venturi.capture.clock import Beginning
 from venturi.capture.hidden import after, moved_by_children
 from venturi.capture.merge import LaunchFacts
+from venturi.execute.signals import heard_by
 from venturi.model.error import UserError
-
-_PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,8 @@ def run_application(
     on. Raises UserError where it cannot be started.
     """
     before = moved_by_children()
-    with _signals() as seen:
+    seen = _SignalWatch()
+    with heard_by(seen):
         try:
             process = subprocess.Popen(job.command, env=environment, stdout=output, cwd=here)
         except OSError as error:
@@ -103,14 +101,3 @@ class _SignalWatch:
             self._early.append(number)
         else:
             self._process.send_signal(number)
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[_SignalWatch]:
-    seen = _SignalWatch()
-    before = {number: signal.signal(number, seen) for number in (signal.SIGINT, *_PASSED_ON)}
-    try:
-        yield seen
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -15,6 +15,7 @@ from types import FrameType
 
 from pydantic import ValidationError
 
+from venturi.execute.signals import heard_by
 from venturi.model.error import VenturiError
 from venturi.model.event import Event as AnyEvent
 from venturi.model.event import EventLine, Remark, Warning
@@ -196,15 +197,13 @@ class EngineJob:
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
         """Take over Ctrl-C and SIGTERM while the engine works."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, self._on_interrupt) for number in numbers}
         try:
-            yield
-        except BaseException:
-            self.stop()
-            raise
+            with heard_by(self._on_interrupt):
+                try:
+                    yield
+                except BaseException:
+                    self.stop()
+                    raise
         finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
             for timer in self._timers:
                 timer.cancel()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+from venturi.execute.signals import heard_by
 
 
 class Stopping:
@@ -16,13 +17,8 @@ class Stopping:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Ctrl-C, SIGTERM and SIGHUP are notes, till the end of the block."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, self._note) for number in numbers}
-        try:
+        with heard_by(self._note):
             yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
