@@ -1,4 +1,4 @@
-"""`venturi mdtest -- ARGS`: what the engine really does, held against mdtest's formulas."""
+"""`venturi compat mdtest -- ARGS`: what the engine really does, held against mdtest's formulas."""
 
 from __future__ import annotations
 

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from compat.conftest import Finished, Tool
+from compat.conftest import TOOLS, Finished, Tool
 from venturi.compat.ior_interface import hints_of_environment, reach
 from venturi.compat.ior_script import read_command_line
 from venturi.compat.option import in_words_of
 from venturi.model.error import UserError
-
-TOOLS = ("ior", "mdtest", "md-workbench")
 
 
 def run(tool: Tool, name: str, words: str, *own: str) -> Finished:
@@ -75,7 +73,7 @@ def test_an_option_of_the_tool_before_the_dashes_says_where_it_belongs(
 ) -> None:
     done = tool(name, option, "1")
     assert done.returncode == 2
-    assert f"venturi {name} -- {option}" in done.stderr
+    assert f"venturi compat {name} -- {option}" in done.stderr
 
 
 def test_advice_never_names_an_option_that_the_commands_lack() -> None:

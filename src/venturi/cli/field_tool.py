@@ -27,13 +27,13 @@ class ToolCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse our options; one that is not ours is probably the tool's."""
-        tool = ctx.info_name
+        path = ctx.command_path
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             raise click.UsageError(
-                f"venturi {tool} has no option {error.option_name}; {tool}'s own options "
-                f"stand behind `--`: venturi {tool} -- {error.option_name} ...",
+                f"{path} has no option {error.option_name}; {ctx.info_name}'s own options "
+                f"stand behind `--`: {path} -- {error.option_name} ...",
                 ctx,
             ) from None
 

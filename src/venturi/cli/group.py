@@ -12,11 +12,11 @@ class WholeGroup(click.Group):
     """A group whose help wraps what it says of its commands and cuts nothing off."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        commands = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [
-            (command.name or "", command.get_short_help_str(_NO_LIMIT))
-            for command in commands
-            if command is not None
+            (name, command.get_short_help_str(_NO_LIMIT))
+            for name, command in commands
+            if command is not None and not command.hidden
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)

@@ -1,4 +1,4 @@
-"""`venturi ior -- ARGS`: IOR's command line, run by our engine."""
+"""`venturi compat ior -- ARGS`: IOR's command line, run by our engine."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **optio
 
     \b
     Examples:
-      venturi ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
-      venturi ior --output-format ior-json -- -f script
+      venturi compat ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
+      venturi compat ior --output-format ior-json -- -f script
     """
     from venturi.compat.ior_key import OPTIONS
     from venturi.compat.ior_run import check_start, make_ready

@@ -17,7 +17,6 @@ COMMANDS = {
     "library": "List and show the workloads that ship with Venturi.",
     "plan": "Show totals, files, operations and time of a workload, without any I/O.",
     "run": "Run a workload, with live progress, and store a record.",
-    "ior": "Run IOR's command line or script with Venturi's engine.",
     "capture": "Run an unmodified application and record its I/O.",
     "derive": "Derive a compact proxy workload from a log, with findings on its I/O.",
     "profile": "Measure a machine once, for predictions without running.",
@@ -30,9 +29,10 @@ COMMANDS = {
     "report": "Write a report of runs or captures: HTML (one offline file), md, json, csv.",
     "results": "Manage results: ls, show, tag, verify, push, import, history, rank, compare, rm.",
     "site": "Build pages of everything that was measured: status, machines, runs, lists.",
-    "mdtest": "Run mdtest's command line with Venturi's engine: venturi mdtest -- ARGS.",
-    "md-workbench": "Run md-workbench's command line: venturi md-workbench -- ARGS.",
+    "compat": "Run the command line of IOR, mdtest or md-workbench: venturi compat ior -- ARGS.",
 }
+OLD_NAMES = ("ior", "mdtest", "md-workbench")
+"""Commands of `venturi compat` that scripts may call without it; no list shows them."""
 
 
 class LazyGroup(click.Group):
@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in OLD_NAMES:
             return None
         from venturi.cli.complete import taught
 
@@ -56,10 +56,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS:
+        if args and args[0] not in COMMANDS and args[0] not in OLD_NAMES:
             import difflib
 
-            close = difflib.get_close_matches(args[0], list(COMMANDS), n=1)
+            close = difflib.get_close_matches(args[0], [*COMMANDS, *OLD_NAMES], n=1)
             hint = f"did you mean '{close[0]}'?" if close else "venturi --help lists them"
             raise click.UsageError(f"there is no command '{args[0]}'; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -1,4 +1,4 @@
-"""`venturi md-workbench -- ARGS`: md-workbench's command line, run by our engine."""
+"""`venturi compat md-workbench -- ARGS`: md-workbench's command line, run by our engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
 
     \b
     Examples:
-      venturi md-workbench -n 2 -- -o DIR
+      venturi compat md-workbench -n 2 -- -o DIR
     """
     from dataclasses import replace
     from datetime import UTC, datetime

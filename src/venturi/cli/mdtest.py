@@ -1,4 +1,4 @@
-"""`venturi mdtest -- ARGS`: mdtest's command line, run by our engine."""
+"""`venturi compat mdtest -- ARGS`: mdtest's command line, run by our engine."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
 
     \b
     Examples:
-      venturi mdtest -n 2 -- -n 1000 -d DIR
-      venturi mdtest --output-format mdtest-text -- -n 1000 -F -d DIR
+      venturi compat mdtest -n 2 -- -n 1000 -d DIR
+      venturi compat mdtest --output-format mdtest-text -- -n 1000 -F -d DIR
     """
     from dataclasses import replace
     from datetime import UTC, datetime

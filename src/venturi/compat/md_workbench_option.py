@@ -104,7 +104,7 @@ class MdWorkbenchArguments:
 
 
 def read_arguments(words: Sequence[str]) -> MdWorkbenchArguments:
-    """The command line behind `venturi md-workbench --`; UserError for what is refused."""
+    """The command line behind `venturi compat md-workbench --`; UserError for what is refused."""
     given = read_options(words, OPTIONS, TOOL)
     refuse_options(given, REFUSED, TOOL)
     values = settle(given)

@@ -177,7 +177,7 @@ class MdtestArguments:
 
 
 def read_arguments(words: Sequence[str]) -> MdtestArguments:
-    """The command line behind `venturi mdtest --`; UserError for what is refused."""
+    """The command line behind `venturi compat mdtest --`; UserError for what is refused."""
     given = read_options(words, OPTIONS, TOOL)
     refuse_options(given, REFUSED, TOOL)
     values = settle(given)

@@ -74,7 +74,7 @@ def asks_for_help(words: Sequence[str]) -> bool:
 def option_list(tool: str, table: Sequence[CommandOption]) -> str:
     """Return the options of a tool, a line for each, and where the page about them is."""
     values = {OptionKind.FLAG: "", OptionKind.NUMBER: "NUMBER", OptionKind.REAL: "NUMBER"}
-    lines = [f"venturi {tool} -- OPTIONS: those of {tool} that this command knows"]
+    lines = [f"venturi compat {tool} -- OPTIONS: those of {tool} that this command knows"]
     for option in table:
         names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"] * bool(option.long)
         if names:
