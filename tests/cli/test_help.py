@@ -11,10 +11,14 @@ from pathlib import Path
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 from cli.conftest import Cli
+from venturi.cli.help import RareOption
 from venturi.cli.main import COMMANDS, venturi
 
+_MOST_SHOWN = 10
+"""Options that `--help` may show."""
 _TAKES_ARGUMENTS = sorted(set(COMMANDS) - {"library", "results", "campaign"})
 
 
@@ -57,6 +61,48 @@ def test_every_example_of_help_is_understood() -> None:
 def test_an_example_with_a_wrong_word_is_not() -> None:
     with pytest.raises(click.UsageError):
         understood(["run", "quick", "--place", "here"])
+
+
+def commands_of(command: click.Command, *names: str) -> Iterator[tuple[click.Context, str]]:
+    """A context of each command below one that is no group, with its whole name."""
+    context = click.Context(command, info_name=" ".join(names))
+    if not isinstance(command, click.Group):
+        yield context, " ".join(names)
+        return
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from commands_of(below, *names, name)
+
+
+@pytest.mark.parametrize(
+    ("context", "name"),
+    [pytest.param(*found, id=found[1]) for found in commands_of(venturi, "venturi")],
+)
+def test_help_shows_few_options_and_help_all_shows_the_others(
+    context: click.Context, name: str
+) -> None:
+    command = context.command
+    rare = {option.opts[-1] for option in command.params if isinstance(option, RareOption)}
+    own = {option.opts[-1] for option in command.params if isinstance(option, click.Option)}
+    shown = words_of(command.get_help(context))
+    assert len(own & shown) <= _MOST_SHOWN
+    if len(rare) < 2:
+        assert own <= shown
+        return
+    assert own - rare <= shown
+    assert not rare & shown
+    runner = CliRunner()
+    every = runner.invoke(venturi, [*name.split()[1:], "--help-all"])
+    assert every.exit_code == 0
+    assert own - {"--help-all"} <= words_of(every.stdout)
+    assert rare <= {value for _, value in completed(" ".join(name.split()[1:]), "--")}
+
+
+def words_of(help_text: str) -> set[str]:
+    """The options that begin a line of the list of a help."""
+    options = help_text.partition("\nOptions:\n")[2]
+    return set(re.findall(r"^  .*?(--[a-z0-9-]+)", options, re.M))
 
 
 def completed(line: str, incomplete: str) -> set[tuple[str, str]]:

@@ -9,6 +9,7 @@ import click
 
 from venturi.cli.ask import make_sure, yes_option
 from venturi.cli.group import WholeGroup
+from venturi.cli.help import rare_option
 from venturi.cli.option import (
     aim_of,
     json_option,
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 def _ci_options(command: Any) -> Any:
     """Files for CI services."""
     for option in (
-        click.option("--metrics", metavar="FILE", help="Write medians as OpenMetrics (GitLab)."),
-        click.option("--junit", metavar="FILE", help="Write states as JUnit XML."),
+        rare_option("--metrics", metavar="FILE", help="Write medians as OpenMetrics (GitLab)."),
+        rare_option("--junit", metavar="FILE", help="Write states as JUnit XML."),
     ):
         command = option(command)
     return command
@@ -52,15 +53,15 @@ def command() -> None:
 @machine_option
 @click.option("--repeat", metavar="N|auto", help="Repetitions (default: the campaign's).")
 @until_options
-@click.option("--pack", type=click.IntRange(min=1), metavar="N", help="Number of points per job.")
+@rare_option("--pack", type=click.IntRange(min=1), metavar="N", help="Number of points per job.")
 @click.option("-o", "--output", metavar="FOLDER", help="Output folder (default: NAME.campaign).")
-@click.option("--here", is_flag=True, help="Run jobs on this host, e.g. in an allocation.")
+@rare_option("--here", is_flag=True, help="Run jobs on this host, e.g. in an allocation.")
 @click.option("--dry-run", is_flag=True, help="Print points, bytes and hours without running.")
 @_ci_options
 @store_option
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def run(file: str, directory: str, **options: Any) -> int:
     """Run the campaign in FILE: every step at every point, repetitions interleaved.
 
@@ -123,7 +124,7 @@ def status(campaign: str, **options: Any) -> int:
 @_ci_options
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def resume(campaign: str, retry: str | None, **options: Any) -> int:
     """Resume a campaign: attach to its jobs and submit the remaining ones."""
     from venturi.campaign.session import folder_of, open_folder

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import json_option, units_option
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ _STDERR = 2
 _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.option("-o", "--output", metavar="FOLDER", help="Trace folder (default: ./PROGRAM.trace).")
-@click.option("--counters", is_flag=True, help="Record counters per file, no single operations.")
-@click.option(
+@rare_option("--counters", is_flag=True, help="Record counters per file, no single operations.")
+@rare_option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
@@ -31,21 +32,21 @@ _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 )
 @click.option("--only", multiple=True, metavar="GLOB", help="Record only files whose path matches.")
 @click.option("--skip", multiple=True, metavar="GLOB", help="Exclude files whose path matches.")
-@click.option("--all-paths", is_flag=True, help="Include system directories, pipes and sockets.")
-@click.option(
+@rare_option("--all-paths", is_flag=True, help="Include system directories, pipes and sockets.")
+@rare_option(
     "--with",
     "tool",
     type=click.Choice(["tracer", "strace"]),
     default="tracer",
     help="strace also records static programs and raw system calls; I/O is many times slower.",
 )
-@click.option(
+@rare_option(
     "--spool",
     metavar="DIR",
     help="Directory for the records of the processes (default: next to -o).",
 )
-@click.option("--recover", metavar="FOLDER", help="Recover the trace of a killed capture.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@rare_option("--recover", metavar="FOLDER", help="Recover the trace of a killed capture.")
+@rare_option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @json_option
 @units_option
 @click.argument("command_line", nargs=-1, metavar="-- COMMAND...")

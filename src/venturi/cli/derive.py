@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import json_option, refuse_over_input, shown_path, write_text
 from venturi.model.error import UserError
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
     from venturi.model.workload import Workload
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("log", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the workload to this file (YAML).")
-@click.option("--name", help="Name of the workload (default: from the log).")
-@click.option(
+@rare_option("--name", help="Name of the workload (default: from the log).")
+@rare_option(
     "--scale-ranks",
     "other",
     metavar="LOG",
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Directory for the I/O of --check.")
-@click.option(
+@rare_option(
     "--on",
     metavar="MACHINE",
     help="Where --check runs: local, openmpi, mpich or a machine file "

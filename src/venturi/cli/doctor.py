@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
+from venturi.cli.help import HelpCommand
 from venturi.cli.option import json_option, units_option
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("directory", default=".")
 @json_option
 @units_option

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import machine_option, payload_option
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class ToolCommand(click.Command):
+class ToolCommand(HelpCommand):
     """A command whose tool has options of its own, which stand behind `--`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -56,7 +57,7 @@ def field_options(*formats: str) -> Decorator:
             default=1,
             help="Number of ranks.",
         ),
-        click.option(
+        rare_option(
             "-N",
             "--nodes",
             type=click.IntRange(min=1),
@@ -72,7 +73,7 @@ def field_options(*formats: str) -> Decorator:
             help="Print the tool's own output format.",
         ),
         click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it."),
-        click.option("-q", "--quiet", is_flag=True, help="Do not show progress."),
+        rare_option("-q", "--quiet", is_flag=True, help="Do not show progress."),
     ]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

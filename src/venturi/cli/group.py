@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import click
 
+from venturi.cli.help import HelpCommand
+
 _NO_LIMIT = 1000
 """Characters; click would cut sentences after 45."""
 
 
 class WholeGroup(click.Group):
     """A group whose help wraps what it says of its commands and cuts nothing off."""
+
+    command_class = HelpCommand
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]

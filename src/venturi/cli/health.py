@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import json_option, store_option, write_text
 from venturi.model.error import ExitCode
 
 _SUITES = ("quick", "standard", "full")
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("what", metavar="SUITE", type=click.Choice((*_SUITES, "baseline")), default="quick")
 @click.option(
     "--on", "machine", metavar="MACHINE", help="Where to run (default: an MPI if there is one)."
@@ -22,17 +23,17 @@ _SUITES = ("quick", "standard", "full")
 @click.option(
     "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Ranks (default: one a core)."
 )
-@click.option(
+@rare_option(
     "-N", "--nodes", type=click.IntRange(min=1), default=1, metavar="N", help="Number of nodes."
 )
-@click.option(
+@rare_option(
     "--skip",
     multiple=True,
     metavar="PART",
     help="Leave out memory, compute, solvers, messages or data.",
 )
 @click.option("-o", "--output", metavar="FILE", help="The page (default: health-ID.html).")
-@click.option("-q", "--quiet", is_flag=True, help="No live progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="No live progress.")
 @store_option
 @json_option
 def command(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     json_option,
     refuse_over_input,
@@ -18,11 +19,11 @@ from venturi.model.error import ExitCode, UserError
 _KNOWN = "known-changes.yaml"
 
 
-@click.command("history")
+@click.command("history", cls=HelpCommand)
 @click.argument("choice", metavar="[CHOICE]", required=False)
 @click.option("--metric", metavar="NAME", default="", help="Show only this metric.")
-@click.option("--known", metavar="FILE", help=f"Known changes (default: {_KNOWN} in the store).")
-@click.option(
+@rare_option("--known", metavar="FILE", help=f"Known changes (default: {_KNOWN} in the store).")
+@rare_option(
     "--least",
     type=float,
     default=5.0,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from venturi.cli.field_tool import ToolCommand
+from venturi.cli.help import rare_option
 from venturi.cli.option import (
     json_option,
     machine_option,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option(
     "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Number of ranks (default: 1)."
 )
-@click.option(
+@rare_option(
     "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Number of nodes."
 )
 @machine_option
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 @json_option
 @units_option
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- ARGS")
 def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **options: Any) -> int:
     """Run IOR's options or script (-f FILE) with our engine; each test is a run.

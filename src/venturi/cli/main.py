@@ -12,25 +12,34 @@ import click
 from venturi import __version__
 from venturi.model.error import ExitCode, VenturiError
 
-COMMANDS = {
-    "doctor": "Check a directory and this host: file system, memory, MPI, backends.",
-    "library": "List and show the workloads that ship with Venturi.",
-    "plan": "Show totals, files, operations and time of a workload, without any I/O.",
-    "run": "Run a workload, with live progress, and store a record.",
-    "capture": "Run an unmodified application and record its I/O.",
-    "derive": "Derive a compact proxy workload from a log, with findings on its I/O.",
-    "profile": "Measure a machine once, for predictions without running.",
-    "predict": "Predict an application's I/O time, from its proxy or a machine's profile.",
-    "health": "Measure the machine itself: memory, arithmetic, messages, links; audit of the node.",
-    "tune": "Change one thing at a time, measure each change and rank the gains.",
-    "campaign": "Run a parameter space: run, status, resume, cancel, table, import.",
-    "probe": "Measure the latency that users feel, each second, for months: run, status, plot.",
-    "compare": "Compare two captures, two runs, or two sets of runs (tags, machines).",
-    "report": "Write a report of runs or captures: HTML (one offline file), md, json, csv.",
-    "results": "Manage results: ls, show, tag, verify, push, import, history, rank, compare, rm.",
-    "site": "Build pages of everything that was measured: status, machines, runs, lists.",
-    "compat": "Run the command line of IOR, mdtest or md-workbench: venturi compat ior -- ARGS.",
+GROUPS = {
+    "Measure storage": {
+        "doctor": "Check a directory and this host: file system, MPI, interfaces.",
+        "run": "Run a workload in a directory and store a record.",
+        "compare": "Compare runs, captures, or two directories.",
+        "report": "Write a report: HTML (one offline file), md, json, csv.",
+        "library": "List and show the workloads that ship with Venturi.",
+        "plan": "Show totals and operations of a workload, without any I/O.",
+        "compat": "Run the command line of IOR, mdtest or md-workbench.",
+    },
+    "Understand an application": {
+        "capture": "Run an unmodified application and record its I/O.",
+        "derive": "Derive a proxy workload from a log, with findings on its I/O.",
+        "predict": "Predict its I/O time from its proxy or a machine's profile.",
+        "tune": "Change one thing at a time, measure, and rank the gains.",
+    },
+    "Watch a machine": {
+        "profile": "Measure it once, for predictions without running.",
+        "health": "Check memory, arithmetic, messages, links and the node.",
+        "probe": "Measure the latency that users feel, each second, for months.",
+    },
+    "Keep many results": {
+        "campaign": "Run a parameter space, here or under a scheduler.",
+        "results": "List, tag, verify, share and import results.",
+        "site": "Build pages of everything that was measured.",
+    },
 }
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 OLD_NAMES = ("ior", "mdtest", "md-workbench")
 """Commands of `venturi compat` that scripts may call without it; no list shows them."""
 
@@ -50,8 +59,10 @@ class LazyGroup(click.Group):
         return taught(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), about) for name, about in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

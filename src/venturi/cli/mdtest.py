@@ -16,12 +16,13 @@ from venturi.cli.field_tool import (
     watch_of,
     with_payload_of,
 )
+from venturi.cli.help import rare_option
 from venturi.cli.option import json_option, store_option, units_option
 
 
 @click.command(cls=ToolCommand)
 @field_options("mdtest-text")
-@click.option("--limit", metavar="TIME", help="Time limit of every measured phase.")
+@rare_option("--limit", metavar="TIME", help="Time limit of every measured phase.")
 @store_option
 @json_option
 @units_option

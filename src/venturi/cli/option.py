@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from venturi.cli.help import rare_option
 from venturi.model.budget import is_budget
 from venturi.model.error import UserError
 
@@ -23,7 +24,7 @@ _BUDGET = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(s|min|m|h|)")
 _UNITS_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 SCALES = ("laptop", "paper", "small", "large")
 
-store_option = click.option(
+store_option = rare_option(
     "--store", metavar="DIR", help="Directory of the result store (default: $VENTURI_STORE)."
 )
 json_option = click.option(
@@ -39,20 +40,20 @@ machine_option = click.option(
     default="local",
     help="Where to run: local, openmpi, mpich, slurm:PARTITION or a machine file.",
 )
-seed_option = click.option(
+seed_option = rare_option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
     metavar="N",
     default=1,
     help="Seed for all random choices.",
 )
-payload_option = click.option(
+payload_option = rare_option(
     "--payload",
     type=click.Choice(["venturi", "ior"]),
     default="venturi",
     help="What is written: data without any repetition, or equal transfers as IOR's.",
 )
-units_option = click.option(
+units_option = rare_option(
     "--units",
     type=click.Choice(["iec", "si"]),
     default="iec",
@@ -72,30 +73,34 @@ def _each_once(
     return texts
 
 
+ranks_option = click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks.")
+nodes_option = rare_option(
+    "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Number of nodes."
+)
+scale_option = click.option(
+    "--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."
+)
+set_option = click.option(
+    "--set",
+    "assignments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_each_once,
+    help="Set a parameter.",
+)
+
+
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that settle a workload: ranks, scale, parameters, repetitions, seed."""
+    repeat_option = click.option(
+        "--repeat", metavar="N|auto", help="Repetitions (default: the workload's, or 6)."
+    )
     options: list[Decorator] = [
-        click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks."),
-        click.option(
-            "-N",
-            "--nodes",
-            type=click.IntRange(min=1),
-            metavar="N",
-            default=1,
-            help="Number of nodes.",
-        ),
-        click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
-        click.option(
-            "--set",
-            "assignments",
-            metavar="NAME=VALUE",
-            multiple=True,
-            callback=_each_once,
-            help="Set a parameter.",
-        ),
-        click.option(
-            "--repeat", metavar="N|auto", help="Repetitions (default: the workload's, or 6)."
-        ),
+        ranks_option,
+        nodes_option,
+        scale_option,
+        set_option,
+        repeat_option,
         seed_option,
         machine_option,
     ]
@@ -106,12 +111,12 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options beside `--repeat auto` that say when repetitions are enough."""
-    detect = click.option(
+    detect = rare_option(
         "--detect",
         metavar="SHARE",
         help="Repeat until a change of this size is detectable, e.g. 10%.",
     )
-    budget = click.option(
+    budget = rare_option(
         "--budget",
         metavar="TIME",
         help="Total time budget for --repeat auto and --detect (default: 10m).",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from venturi.api.source import open_workload
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     json_option,
     settings_of,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_RANKS = 1_000_000
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("workload")
 @workload_options
 @store_option
@@ -38,7 +39,7 @@ _MOST_RANKS = 1_000_000
     multiple=True,
     help="Plan every combination of these values.",
 )
-@click.option(
+@rare_option(
     "--requests",
     "requests_of",
     metavar="RANK",

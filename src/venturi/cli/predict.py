@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 from venturi.api.source import open_or_derive
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     SCALES,
     budget_seconds,
@@ -27,10 +28,10 @@ _OF_AGAINST = ("prepare", "directory", "repeat", "budget", "unlike", "no_baselin
 _OF_ON = ("assignments", "scale", "scale_ranks")
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("workload")
 @click.option("--against", metavar="COMMAND", help="Shell command that runs the application.")
-@click.option("--beside", metavar="WORKLOAD", help="Workload to run instead of an application.")
+@rare_option("--beside", metavar="WORKLOAD", help="Workload to run instead of an application.")
 @click.option("--on", "machine", metavar="MACHINE.yaml", help="Machine file with a profile.")
 @click.option(
     "-n",
@@ -40,10 +41,10 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
     help="Number of ranks of the workload.",
 )
 @click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter.")
-@click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale.")
-@click.option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
+@rare_option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale.")
+@rare_option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Directory for the I/O.")
-@click.option(
+@rare_option(
     "--prepare",
     metavar="COMMAND",
     default="",
@@ -56,24 +57,22 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
     default=6,
     help="Minimum number of runs of each (default: 6).",
 )
-@click.option(
+@rare_option(
     "--budget",
     default="60s",
     metavar="TIME",
     help="Time budget for additional runs if the errors vary (default: 60s).",
 )
-@click.option(
+@rare_option(
     "--cache",
     type=click.Choice(["drop", "keep"]),
     help="Page cache before each run (--against: drop, i.e. flush and drop; --on: "
     "keep, so that staged input is cached).",
 )
-@click.option(
-    "--unlike", is_flag=True, help="Continue even if both move different amounts of data."
-)
-@click.option("--no-baselines", is_flag=True, help="Skip the simpler baseline predictions.")
+@rare_option("--unlike", is_flag=True, help="Continue even if both move different amounts of data.")
+@rare_option("--no-baselines", is_flag=True, help="Skip the simpler baseline predictions.")
 @click.option("-o", "--output", metavar="PATH", help="Output folder (--against) or file (--on).")
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @store_option
 @json_option
 @units_option

@@ -11,6 +11,7 @@ import click
 
 from venturi.cli.ask import make_sure, yes_option
 from venturi.cli.group import WholeGroup
+from venturi.cli.help import rare_option
 from venturi.cli.option import Decorator, json_option, store_option
 from venturi.model.error import ExitCode, UserError
 
@@ -18,7 +19,7 @@ _STATISTICS = ("p50", "mean", "p95")
 _REDRAW_S = 2.0
 _SAY_S = 10.0
 
-statistic_option = click.option(
+statistic_option = rare_option(
     "--statistic",
     type=click.Choice(_STATISTICS),
     default="p50",
@@ -28,12 +29,12 @@ statistic_option = click.option(
 
 def _target_options(command: Any) -> Any:
     options: list[Decorator] = [
-        click.option("--config", metavar="FILE", help="Targets and their settings (YAML)."),
+        rare_option("--config", metavar="FILE", help="Targets and their settings (YAML)."),
         click.option("--small", is_flag=True, help="1000 files and a data file of 64 MiB."),
-        click.option("--pool", "pool_files", type=int, metavar="N", help="Files in the pool."),
-        click.option("--data", metavar="SIZE", help="Size of the data file: 200 GB, 1.3 TB."),
-        click.option("--interval", "interval_s", type=float, metavar="S", help="Seconds (1)."),
-        click.option(
+        rare_option("--pool", "pool_files", type=int, metavar="N", help="Files in the pool."),
+        rare_option("--data", metavar="SIZE", help="Size of the data file: 200 GB, 1.3 TB."),
+        rare_option("--interval", "interval_s", type=float, metavar="S", help="Seconds (1)."),
+        rare_option(
             "--kind",
             "kinds",
             type=click.Choice(["metadata", "data"]),
@@ -90,7 +91,7 @@ def check(directories: tuple[str, ...], store: str | None, as_json: bool, **chos
 @click.argument("directories", metavar="[DIR]...", nargs=-1)
 @_target_options
 @click.option("--once", is_flag=True, help="Measure each operation once, print metrics, and end.")
-@click.option("--listen", metavar="HOST:PORT", help="Answer Prometheus at this address.")
+@rare_option("--listen", metavar="HOST:PORT", help="Answer Prometheus at this address.")
 @yes_option
 @store_option
 def run(
@@ -198,9 +199,9 @@ def status(
     default=1.5,
     help="Times the usual latency that no operation may take (1.5).",
 )
-@click.option("--over", default="60s", metavar="TIME", help="Medians of the last TIME (60s).")
+@rare_option("--over", default="60s", metavar="TIME", help="Medians of the last TIME (60s).")
 @click.option("--within", default="30m", metavar="TIME", help="Give up after TIME (30m).")
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @store_option
 def wait(
     directory: str, most: float, over: str, within: str, quiet: bool, store: str | None

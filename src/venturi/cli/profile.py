@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import budget_seconds, json_option, machine_option
 from venturi.model.error import ExitCode
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("directory", metavar="DIR")
 @click.option("-o", "--output", metavar="FILE", default="machine.yaml", help="The machine file.")
 @click.option("--budget", default="3m", metavar="TIME", help="Time to spend: 90s, 3m, 1h.")
@@ -22,15 +23,15 @@ from venturi.model.error import ExitCode
     metavar="N",
     help="Maximum number of ranks (default: number of cores).",
 )
-@click.option(
+@rare_option(
     "--interfaces",
     default="posix,stdio",
     metavar="A,B",
     help="Interfaces to measure besides posix: stdio, hdf5, mpiio, ...",
 )
 @machine_option
-@click.option("--resume", is_flag=True, help="Resume an interrupted profile.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("--resume", is_flag=True, help="Resume an interrupted profile.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @json_option
 def command(
     directory: str,

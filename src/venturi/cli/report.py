@@ -8,6 +8,7 @@ import click
 
 from venturi.api.document import open_document
 from venturi.api.source import is_capture
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     json_option,
     refuse_over_input,
@@ -19,10 +20,10 @@ from venturi.cli.option import (
 _FORMATS = ("html", "md", "json", "csv")
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("runs", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Output file; the suffix selects the format.")
-@click.option(
+@rare_option(
     "--format", "form", type=click.Choice(_FORMATS), help="Output format: html, md, json or csv."
 )
 @click.option(

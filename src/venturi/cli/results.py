@@ -10,6 +10,7 @@ import click
 
 from venturi.cli.ask import make_sure, yes_option
 from venturi.cli.group import WholeGroup
+from venturi.cli.help import rare_option
 from venturi.cli.history import command as history_command
 from venturi.cli.option import json_option, store_option, units_option
 from venturi.model.error import ExitCode, TargetProblem, UserError
@@ -162,7 +163,7 @@ def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
 
 @command.command("verify")
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
-@click.option("--seal", "sealing", is_flag=True, help="Seal runs of early versions.")
+@rare_option("--seal", "sealing", is_flag=True, help="Seal runs of early versions.")
 @store_option
 @json_option
 def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None, as_json: bool) -> int:
@@ -245,7 +246,7 @@ def push_results(
     default="",
     help="Machine on which another tool's output was measured.",
 )
-@click.option(
+@rare_option(
     "--requested",
     multiple=True,
     metavar="NAME=VALUE",
@@ -333,34 +334,34 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 
 @command.command("rank")
 @click.option("--by", default="score", metavar="NUMBER", help="Sort by score, bw, md or a phase.")
-@click.option("--per", type=click.Choice(["run", "process", "node"]), default="run")
-@click.option(
+@rare_option("--per", type=click.Choice(["run", "process", "node"]), default="run")
+@rare_option(
     "--nodes",
     type=click.IntRange(min=1),
     metavar="N",
     help="Show only results with this number of client nodes (10).",
 )
-@click.option(
+@rare_option(
     "--list",
     "lists",
     multiple=True,
     type=click.Choice(["production", "research", "ten-node", "best"]),
     help="Show only results of this list (of all of them if repeated).",
 )
-@click.option(
+@rare_option(
     "--filesystem",
     default="",
     metavar="TEXT",
     help="Show only file systems whose name contains TEXT.",
 )
-@click.option("--year", type=int, metavar="YEAR", help="Show only results of this year.")
+@rare_option("--year", type=int, metavar="YEAR", help="Show only results of this year.")
 @click.option(
     "--all", "every", is_flag=True, help="Include results that are not eligible for a list."
 )
 @click.option(
     "--top", type=click.IntRange(min=1), metavar="N", help="Show only the first N results."
 )
-@click.option("--run", "runs", metavar="RUN", multiple=True, help="Include this run of Venturi.")
+@rare_option("--run", "runs", metavar="RUN", multiple=True, help="Include this run of Venturi.")
 @store_option
 @json_option
 def rank_results(

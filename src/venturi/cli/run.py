@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from venturi.api.source import open_workload
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     aim_of,
     json_option,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from venturi.store.run import Request
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("workload")
 @click.option(
     "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
@@ -39,31 +40,31 @@ if TYPE_CHECKING:
 @store_option
 @json_option
 @units_option
-@click.option(
+@rare_option(
     "--stonewall",
     type=float,
     metavar="S",
     help="io500: stonewall time of each write phase, in seconds.",
 )
-@click.option(
+@rare_option(
     "--mode",
     type=click.Choice(["standard", "extended", "extended-2021", "quick"]),
     help="io500: the set of phases to run.",
 )
-@click.option("--config", metavar="INI", help="io500: the official config.ini.")
-@click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
-@click.option(
+@rare_option("--config", metavar="INI", help="io500: the official config.ini.")
+@rare_option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
+@rare_option(
     "--prepare",
     metavar="SCRIPT",
     help="io500-official: script that sets up the directories (striping).",
 )
-@click.option(
+@rare_option(
     "--at-least",
     metavar="METRIC=VALUE",
     multiple=True,
     help="Threshold: exit with 4 if the metric is below it.",
 )
-@click.option(
+@rare_option(
     "--at-most",
     metavar="METRIC=VALUE",
     multiple=True,
@@ -76,13 +77,13 @@ if TYPE_CHECKING:
     multiple=True,
     help="Run every combination of these values.",
 )
-@click.option("--time", metavar="TIME", help="--vary: time limit of one run (default: 1h).")
-@click.option(
+@rare_option("--time", metavar="TIME", help="--vary: time limit of one run (default: 1h).")
+@rare_option(
     "-o", "--output", metavar="FOLDER", help="--vary: output folder (default: NAME.campaign)."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Print more details.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-v", "--verbose", is_flag=True, help="Print more details.")
 def command(workload: str, directory: str, as_json: bool, **options: Any) -> int:
     """Run WORKLOAD in a new directory of its own below DIR; live progress; a record.
 

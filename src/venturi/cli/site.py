@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from venturi.cli.group import WholeGroup
+from venturi.cli.help import rare_option
 from venturi.cli.option import json_option, units_option
 from venturi.model.error import ExitCode
 
@@ -29,7 +30,7 @@ def command() -> None:
 @click.option(
     "-o", "--output", metavar="DIR", default="public", help="Directory of the site (public)."
 )
-@click.option("--title", metavar="TEXT", default="Results", help="Title of the site.")
+@rare_option("--title", metavar="TEXT", default="Results", help="Title of the site.")
 @json_option
 @units_option
 def build_site(
@@ -62,7 +63,7 @@ def build_site(
 @click.option(
     "-o", "--output", metavar="DIR", default="public", help="Directory of the site (public)."
 )
-@click.option("--title", metavar="TEXT", default="Results", help="Title of the site.")
+@rare_option("--title", metavar="TEXT", default="Results", help="Title of the site.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8000, help="Port; 0: any free one (8000)."
 )

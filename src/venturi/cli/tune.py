@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from venturi.api.source import open_or_derive
+from venturi.cli.help import HelpCommand, rare_option
 from venturi.cli.option import (
     budget_seconds,
     json_option,
@@ -24,7 +25,7 @@ from venturi.model.error import ExitCode
 _ENDING = ".tune"
 
 
-@click.command()
+@click.command(cls=HelpCommand)
 @click.argument("workload")
 @click.option(
     "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
@@ -32,7 +33,7 @@ _ENDING = ".tune"
 @click.option("--budget", default="10m", metavar="TIME", help="Total time budget (default: 10m).")
 @click.option("--what-if", "what_if", metavar="KEY=VALUE", help="Measure this change only.")
 @click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks.")
-@click.option(
+@rare_option(
     "--scale",
     type=click.Choice(["laptop", "paper", "small", "large"]),
     default="laptop",
@@ -45,7 +46,7 @@ _ENDING = ".tune"
 @store_option
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def command(workload: str, directory: str, **options: Any) -> int:
     """Change WORKLOAD one thing at a time, measure each change and rank the gains.
 

@@ -1,0 +1,62 @@
+"""What `--help` shows, and what `--help-all` adds: options that few people need."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+_SHOWS_ALL = "venturi.shows_all_options"
+_FEWEST = 2
+"""A single rare option takes no more room than `--help-all`."""
+
+
+class RareOption(click.Option):
+    """An option that `--help` leaves out; it works and is completed like any other."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """As of any option, where all of them are shown."""
+        is_shown = ctx.meta.get(_SHOWS_ALL) or _rare(ctx.command) < _FEWEST
+        return super().get_help_record(ctx) if is_shown else None
+
+
+rare_option = partial(click.option, cls=RareOption)
+"""Declares an option as `click.option` does."""
+
+
+class HelpCommand(click.Command):
+    """A command that has `--help-all` where it has rare options."""
+
+    def __init__(self, *words: Any, **settings: Any) -> None:
+        super().__init__(*words, **settings)
+        if _rare(self) >= _FEWEST:
+            self.params.append(_help_all(_rare(self)))
+
+
+def _rare(command: click.Command) -> int:
+    return sum(isinstance(option, RareOption) for option in command.params)
+
+
+class _HelpAll(click.Option):
+    """The option that shows all others, which need not be told of it then."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        return None if ctx.meta.get(_SHOWS_ALL) else super().get_help_record(ctx)
+
+
+def _help_all(rare: int) -> click.Option:
+    def show(context: click.Context, option: click.Parameter, is_wanted: bool) -> None:
+        if is_wanted and not context.resilient_parsing:
+            context.meta[_SHOWS_ALL] = True
+            click.echo(context.get_help(), color=context.color)
+            context.exit()
+
+    return _HelpAll(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help=f"Show {rare} more options.",
+    )
