@@ -55,6 +55,8 @@ def test_options_of_an_old_name_are_completed(name: str) -> None:
 
 def test_no_list_shows_an_old_name() -> None:
     text = venturi.get_help(click.Context(venturi, info_name="venturi"))
-    names = {line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.split()}
+    names = {
+        line.split()[0] for line in text.splitlines() if line.startswith("  ") and line.split()
+    }
     assert "compat" in names
     assert not names & set(OLD_NAMES)

@@ -351,6 +351,19 @@ def test_runs_and_results_by_the_command_line(tool: Tool) -> None:
     shown = tool("results", "compare", "@last", "System9")
     assert "A/B PER PROCESS" in shown.stdout
     assert "Lab, System9: 64 processes on nodes unknown" in " ".join(shown.stdout.split())
+    again = tool("compare", "@last", "Lab System1", "System9", "--json")
+    assert (again.returncode, again.stdout) == (0, done.stdout)
+    assert tool("compare", "@last", "System9").stdout == shown.stdout
+    itself = json.loads(tool("compare", "--io500", "@last", "@last", "--json").stdout)
+    assert {row["ratio"] for row in itself[0]["rows"]} == {1.0}
+    for words, reason in (
+        (["@last", "Lab"], "2 results fit"),
+        (["@last", "Nobody"], "there is no such run"),
+        (["@last", "System9", "--check"], "--check: published results have one value each"),
+        (["@last", "System9", "-o", "x.html"], "-o: published results have one value each"),
+    ):
+        bad = tool("compare", *words)
+        assert (bad.returncode, reason in bad.stderr) == (2, True), bad.stderr
     for words, reason in (
         (["compare", "@last"], "name one or more results"),
         (["compare", "@last", "Nobody"], "neither a run nor an imported result"),

@@ -404,49 +404,13 @@ def rank_results(
     print_ranking(shown, unit_of(choice), by, stdout_console())
 
 
-@command.command("compare")
+@command.command("compare", hidden=True)
 @click.argument("first", metavar="RUN")
 @click.argument("others", metavar="PUBLISHED...", nargs=-1)
 @store_option
 @json_option
 def compare_results(first: str, others: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """RUN beside imported results of IO500, phase by phase, in all and for each process.
+    """RUN beside imported results of IO500: the old name of `venturi compare`."""
+    from venturi.cli.compare import show_published
 
-    RUN is a run of ours (an id, @last, a folder) or an imported result, PUBLISHED are imported
-    ones or runs: the start of a key, or words of institution, system and year, in quotes.
-    """
-    from venturi.compat.io500.compare import compared_values, named
-    from venturi.compat.io500.own import result_of
-    from venturi.model.published import Io500Result
-    from venturi.store.archive import find, load_record
-    from venturi.store.place import store_directory
-    from venturi.store.published import load_all
-
-    place = store_directory(store)
-    published = list(load_all(place))
-
-    def opened(name: str) -> Io500Result:
-        try:
-            folder = find(place, name)
-        except UserError:
-            if name.startswith("@"):
-                raise
-            return named(published, name)
-        return result_of(load_record(folder))
-
-    if not others:
-        raise UserError("name one or more results to set it beside", "venturi results rank --all")
-    one = opened(first)
-    pairs = [(other, compared_values(one, other)) for other in map(opened, others)]
-    if as_json:
-        data = [
-            {"a": one.to_data(), "b": other.to_data(), "rows": [row.to_data() for row in rows]}
-            for other, rows in pairs
-        ]
-        click.echo(json.dumps(data, indent=1))
-        return
-    from venturi.cli.console import stdout_console
-    from venturi.report.published import print_beside
-
-    for other, rows in pairs:
-        print_beside(one, other, rows, stdout_console())
+    show_published(first, others, store, as_json)

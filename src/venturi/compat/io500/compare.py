@@ -39,15 +39,21 @@ def _ratio(first: float | None, second: float | None) -> float | None:
     return first / second if first is not None and second else None
 
 
+def matching(results: Sequence[Io500Result], name: str) -> list[Io500Result]:
+    """The results that a name fits: the start of a key, else words of owner and place."""
+    found = [one for one in results if one.key.startswith(name)]
+    if found:
+        return found
+    words = name.lower().split()
+    return [one for one in results if words and all(word in _words(one) for word in words)]
+
+
 def named(results: Sequence[Io500Result], name: str) -> Io500Result:
     """The one result that a name fits: the start of its key, or words of its owner and place.
 
     UserError where none or several fit.
     """
-    found = [one for one in results if one.key.startswith(name)]
-    if not found:
-        words = name.lower().split()
-        found = [one for one in results if all(word in _words(one) for word in words)]
+    found = matching(results, name)
     if len(found) == 1:
         return found[0]
     if not found:
