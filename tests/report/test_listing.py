@@ -131,3 +131,16 @@ def test_ids_are_whole_because_people_copy_them() -> None:
     print_archive([ENTRY | {"id": name}], "store", [], to)
     assert name in said(to)
     assert "09:30" not in said(to)
+
+
+def test_runs_say_where_they_did_their_io() -> None:
+    place = {"directory": "/lustre/project/of-a-group/benchmark/me", "file_system": "lustre"}
+    run = ENTRY | place | {"id": "20261122-182256-quick-74cf2a1b"}
+    narrow, wide = console(width=80), console(width=160)
+    for to in (narrow, wide):
+        print_archive([run, ENTRY], "store", [], to)
+        assert re.search(r"20261122-182256-quick-74cf2a1b .*lustre", said(to))
+    assert place["directory"] in said(wide)
+    assert place["directory"] not in said(narrow)
+    assert re.search(r"\.\.\.[\w/-]*benchmark/me", said(narrow))
+    assert max(len(line) for line in said(narrow).splitlines()) <= 80

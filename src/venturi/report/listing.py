@@ -21,6 +21,11 @@ _TITLE = re.compile(r".{24,}?(?=[.:](?: |$))")
 """The first thing that a text says; a bare name is none."""
 _MAY_GO = ("STARTED (UTC)", "REPS", "RANKS")
 """Columns of the archive that the screen may be too narrow for."""
+_PLACE, _LAST = "DIRECTORY", "LEFT"
+_ARCHIVE = ("RUN", "STARTED (UTC)", "RANKS", "REPS", "ON", "VERDICT", _LAST)
+_LEFT = ("STARTED (UTC)", "ON", "VERDICT", _PLACE, _LAST)
+_LEAST_PLACE = 16
+"""Characters of a directory that are shown at least."""
 
 
 def print_library(workloads: Sequence[Workload], console: Console, whole: bool = False) -> None:
@@ -57,29 +62,50 @@ def print_archive(
         out.line(f" no runs in {store} yet")
         out.line(" venturi run quick -d DIR makes the first")
         return
+    columns = _columns_of(entries, out)
+    cells = list(zip(*columns, strict=True))
+    out.table(cells[0], cells[1:], left=_LEFT)
+    if older:
+        out.line(f" and {quantity.counted(older, 'older run')}: --all")
+    with_files = [entry["id"] for entry in entries if entry["left"]]
+    for name in with_files[:_MOST_HINTS]:
+        out.line(f" venturi results rm --files {name}   removes its files")
+
+
+def _columns_of(entries: Sequence[Mapping[str, Any]], out: Printer) -> list[tuple[str, ...]]:
+    """The columns of the archive that fit on the screen, each with its title first.
+
+    Ids stay whole, because people copy them. They begin with the time.
+    """
     rows = [
         (
             str(entry["id"]),
             str(entry["started"])[:16].replace("T", " "),
             quantity.count(entry["ranks"]),
             quantity.count(entry["repetitions"]),
+            str(entry.get("file_system", "")),
             named(str(entry["level"]), [entry["labels"]] if entry.get("labels") else []),
             quantity.counted(entry["left"], "file") if entry["left"] else "",
         )
         for entry in entries
     ]
-    titles = ("RUN", "STARTED (UTC)", "RANKS", "REPS", "VERDICT", "LEFT")
-    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
-    for title in _MAY_GO:  # ids stay whole, because people copy them; they begin with the time
-        if not out.fits(columns):
+    columns = [column for column in zip(_ARCHIVE, *rows, strict=True) if any(column[1:])]
+    places = [str(entry.get("directory", "")) for entry in entries]
+    wanted = min(_LEAST_PLACE, max(map(len, places), default=0))
+    needed = wanted + 1 if wanted else 0
+    for title in _MAY_GO:
+        if out.room(columns) < needed:
             columns = [column for column in columns if column[0] != title]
-    cells = list(zip(*columns, strict=True))
-    out.table(cells[0], cells[1:], left=("STARTED (UTC)", "VERDICT", "LEFT"))
-    if older:
-        out.line(f" and {quantity.counted(older, 'older run')}: --all")
-    with_files = [entry["id"] for entry in entries if entry["left"]]
-    for name in with_files[:_MOST_HINTS]:
-        out.line(f" venturi results rm --files {name}   removes its files")
+    room = out.room(columns) - 1
+    if wanted and room >= wanted:
+        last = next((i for i, column in enumerate(columns) if column[0] == _LAST), len(columns))
+        columns.insert(last, (_PLACE, *(_end_of(place, room) for place in places)))
+    return columns
+
+
+def _end_of(path: str, most: int) -> str:
+    """A path, or as much of its end as there is room for."""
+    return path if len(path) <= most else f"...{path[len(path) - most + 3 :]}"
 
 
 def _remark(entry: Mapping[str, Any]) -> str:

@@ -56,8 +56,12 @@ class Printer:
 
     def fits(self, columns: Sequence[Sequence[str]]) -> bool:
         """Whether a table of these columns, titles among them, cuts nothing off."""
+        return self.room(columns) >= 0
+
+    def room(self, columns: Sequence[Sequence[str]]) -> int:
+        """The characters that a table of these columns, titles among them, leaves in a line."""
         widths = [max(map(len, column)) for column in columns]
-        return sum(widths) + len(widths) <= self._console.width - 1
+        return self._console.width - 1 - sum(widths) - len(widths)
 
     def table(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INDEX_NAME = "index.json"
 UNREADABLE = "UNREADABLE"
-_FORM = 2
+_FORM = 3
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,10 @@ class IndexEntry:
     campaign: str = ""
     labels: str = ""
     """What belongs to the name of every number of the run: `in memory`."""
+    directory: str = ""
+    """Where it did its I/O; empty: another tool's run that does not say so."""
+    file_system: str = ""
+    """The type of what the directory is on."""
 
 
 def entries(store: Path) -> list[IndexEntry]:
@@ -85,6 +89,8 @@ def _entry(folder: Path) -> IndexEntry:
         session=result.session,
         campaign=result.campaign,
         labels=", ".join(_labels(record)) if record else "",
+        directory=result.facts.get("directory", ""),
+        file_system=result.facts.get("file system", ""),
     )
 
 
