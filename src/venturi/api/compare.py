@@ -72,6 +72,7 @@ def compared(first: str, second: str, store: str | None) -> Comparison:
 
     Raises UserError where one is a capture and one a run, or there is no such thing.
     """
+    _refuse_unmeasured(first, second)
     if is_capture(first) and Path(second).suffix in (".yaml", ".yml") and Path(second).is_file():
         return _compared_with_plan(Path(first), Path(second))
     captures = [name for name in (first, second) if is_capture(name)]
@@ -93,6 +94,26 @@ def compared(first: str, second: str, store: str | None) -> Comparison:
 
     both = [read_capture(Path(name)) for name in (first, second)]
     return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
+
+
+def _refuse_unmeasured(*names: str) -> None:
+    """Raise UserError for two directories without a run or capture, and for two workloads."""
+    from venturi import library
+    from venturi.sources.open import is_bare
+    from venturi.store.archive import holds_run
+
+    if all(name in library.names() or name.endswith((".yaml", ".yml")) for name in names):
+        raise UserError(
+            f"neither {names[0]} nor {names[1]} is a run or a capture",
+            f"of two workloads, venturi predict {names[1]} --beside {names[0]} -d DIR says how far "
+            "their I/O times are apart",
+        )
+    folders = [Path(name) for name in names]
+    if all(path.is_dir() and not holds_run(str(path)) and is_bare(path) for path in folders):
+        raise UserError(
+            f"{names[0]} and {names[1]} are directories without a run or a capture",
+            f"to measure which is faster: venturi compare {names[0]} {names[1]} --with quick",
+        )
 
 
 def _compared_with_plan(capture: Path, workload: Path) -> Comparison:

@@ -7,7 +7,9 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Fraction, Positive, Real
+from venturi.model.document import Count, Document, Fraction, Positive, Real, RunId
+from venturi.model.output import Better
+from venturi.model.result import direction_of
 from venturi.model.workload import Scalar
 
 COMPARISON_SCHEMA: Final = "venturi.run-comparison/2"
@@ -138,8 +140,28 @@ class RunComparison(Document):
     a probe felt. Empty: no probe was beside both, or it felt the same."""
 
 
+class RunsInTurn(Document):
+    """Runs that were made for a comparison: one workload in two directories, in turn."""
+
+    workload: str
+    session: str
+    """Of all runs: `venturi results ls session:S` lists them."""
+    order: str
+    """Which side ran when: `ABBA BAAB`, A is the first."""
+    runs: list[RunId]
+    """In this order; a run that was interrupted is kept, too, and not compared."""
+    one_file_system: bool
+    """Both directories are on one file system."""
+    remarks: list[str] = []
+    """What a reader must know of the places."""
+    ended: str = ""
+    """Why there are fewer runs than asked for; empty: there are not."""
+    interrupted: bool = False
+    """The user ended it."""
+
+
 class ComparisonSet(Document):
-    """Two sets of runs: machines, tags, sessions, point by point."""
+    """Two sets of runs: machines, tags, sessions, directories, point by point."""
 
     schema_: Literal["venturi.comparison-set/2"] = Field("venturi.comparison-set/2", alias="schema")
     first: str
@@ -151,3 +173,24 @@ class ComparisonSet(Document):
     """Points that the second does not have; so is `only_second`."""
     only_second: list[str]
     headline: str
+    in_turn: RunsInTurn | None = None
+    """How the runs were made, if they were made for this comparison: then `first` and `second` are
+    the directories. Absent: they were there before."""
+
+
+def faster_side(row: ComparisonRow) -> int | None:
+    """The side (0, 1) on which a metric is significantly better; None: neither, or no such way."""
+    if not row.is_significant or direction_of(row.unit) is Better.NONE:
+        return None
+    return 0 if row.is_worse else 1
+
+
+def times_faster(row: ComparisonRow) -> tuple[float, float, float] | None:
+    """How many times as fast the better side is, and the interval; None: no ratio."""
+    side = faster_side(row)
+    if side is None or row.ratio is None or row.low is None or row.high is None:
+        return None
+    is_of_second = (side == 1) == (direction_of(row.unit) is Better.HIGHER)
+    if is_of_second:
+        return row.ratio, row.low, row.high
+    return 1 / row.ratio, 1 / row.high, 1 / row.low

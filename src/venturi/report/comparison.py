@@ -7,7 +7,17 @@ from venturi.report import quantity
 from venturi.report.block import Block, Chapter, Column, Page, Paragraph, Section, TableBlock
 from venturi.report.figure import ratio
 from venturi.report.quantity import Units
-from venturi.report.run_comparison import MOST_POINTS, cells_of, method_of, verdict
+from venturi.report.run_comparison import (
+    MOST_POINTS,
+    cells_of,
+    method_of,
+    places_of,
+    sentences_of,
+    verdict,
+)
+
+Places = tuple[str, str] | None
+"""The two directories that a comparison is about; None where it is about runs."""
 
 _TITLES = ("Metric", "Side", "Median", "Interval", "Values", "p (adjusted)", "Verdict")
 
@@ -20,15 +30,16 @@ def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
     shown = sorted(parts, key=lambda part: not any(row.is_significant for row in part.rows))[
         :MOST_POINTS
     ]
-    sections = [_section(part, index, units) for index, part in enumerate(shown)]
+    places = places_of(found)
+    sections = [_section(part, index, units, places) for index, part in enumerate(shown)]
     sections.append(_surroundings(found))
-    worse = any(row.is_worse for part in parts for row in part.rows)
+    worse = places is None and any(row.is_worse for part in parts for row in part.rows)
     chapter = Chapter(
         name="comparison",
         title=title,
         about=found.headline,
         tone="bad" if worse else "plain",
-        remarks=_suspects(parts) + _remarks(parts, len(parts) - len(shown)),
+        remarks=_suspects(parts) + _how(found) + _remarks(parts, len(parts) - len(shown)),
         sections=tuple(sections),
         facts=_facts(found),
     )
@@ -58,6 +69,12 @@ def _suspects(parts: list[RunComparison]) -> tuple[Paragraph, ...]:
     return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "fair") for text in said)
 
 
+def _how(found: RunComparison | ComparisonSet) -> tuple[Paragraph, ...]:
+    """How the runs of two directories were made."""
+    said = sentences_of(found.in_turn) if isinstance(found, ComparisonSet) else []
+    return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.") for text in said)
+
+
 def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]:
     rows = [row for part in parts for row in part.rows]
     said = method_of(rows, parts[0])
@@ -66,21 +83,21 @@ def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]
     return tuple(Paragraph(text) for text in said)
 
 
-def _section(part: RunComparison, index: int, units: Units) -> Section:
+def _section(part: RunComparison, index: int, units: Units, places: Places) -> Section:
     said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
-    drawn = ratio.figure(f"ratio-{index}", part.rows, part.headline, _table(part, units))
-    blocks: list[Block] = [drawn or _table(part, units)]
+    drawn = ratio.figure(f"ratio-{index}", part.rows, part.headline, _table(part, units, places))
+    blocks: list[Block] = [drawn or _table(part, units, places)]
     ranks = quantity.counted(part.ranks, "rank")
     return Section(f"point-{index}", f"{part.name} on {ranks}", said, tuple(blocks))
 
 
-def _table(part: RunComparison, units: Units) -> TableBlock:
+def _table(part: RunComparison, units: Units, places: Places) -> TableBlock:
     """Three rows for each metric: both sides, and the second by the first."""
     rows = []
     for row in part.rows:
         lines = cells_of(row, units)
         rows += [(*line, "") for line in lines[:-1]]
-        rows.append((*lines[-1], verdict(row)))
+        rows.append((*lines[-1], verdict(row, places)))
     columns = tuple(Column(title, 1 < index < 6) for index, title in enumerate(_TITLES))
     return TableBlock("Metrics", columns, tuple(rows))
 

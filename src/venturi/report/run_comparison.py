@@ -13,6 +13,9 @@ from venturi.model.comparison import (
     MedianInterval,
     MetricChange,
     RunComparison,
+    RunsInTurn,
+    faster_side,
+    times_faster,
 )
 from venturi.report import quantity
 from venturi.report.printer import Printer
@@ -59,6 +62,8 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
     out = Printer(console)
     out.line((f" {found.first} and {found.second}", "bold"))
     out.wrapped("", found.headline)
+    for sentence in sentences_of(found.in_turn):
+        out.wrapped("- ", sentence)
     _print_differences(out, found.differences)
     parts = sorted(found.parts, key=lambda part: not any(row.is_significant for row in part.rows))
     for part in parts[:MOST_POINTS]:
@@ -67,7 +72,7 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
         out.line((f" {part.name}", "bold"), f" on {quantity.counted(part.ranks, 'rank')}")
         if said:
             out.wrapped("", said)
-        _print_rows(out, part.rows, units)
+        _print_rows(out, part.rows, units, places_of(found))
     every = [row for part in found.parts for row in part.rows]
     _print_method(out, every, found.parts[0])
     if len(parts) > MOST_POINTS:
@@ -85,7 +90,31 @@ def _print_differences(out: Printer, differences: Sequence[Difference]) -> None:
             out.wrapped("- ", f"{other.what}: {other.first}, then {other.second}")
 
 
-def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> None:
+def sentences_of(runs: RunsInTurn | None) -> list[str]:
+    """How runs were made for a comparison, and what a reader must know of their places."""
+    if runs is None:
+        return []
+    made = quantity.counted(len(runs.runs), "run")
+    found = [f"{runs.workload}: {made} in the order {runs.order}, each a record of its own"]
+    if runs.ended:
+        found.insert(0, runs.ended)
+    if runs.one_file_system:
+        found.append("both directories are on one file system")
+    return found + runs.remarks
+
+
+def places_of(found: ComparisonSet | RunComparison) -> tuple[str, str] | None:
+    """The two directories that a comparison is about; None where it is about runs."""
+    in_turn = found.in_turn if isinstance(found, ComparisonSet) else None
+    return None if in_turn is None else (found.first, found.second)
+
+
+def _print_rows(
+    out: Printer,
+    rows: Sequence[ComparisonRow],
+    units: Units,
+    places: tuple[str, str] | None = None,
+) -> None:
     out.line()
     lines = []
     for row in rows:
@@ -94,7 +123,7 @@ def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> No
         lines.append((*ratio[:-2], f"p {ratio[-1]}" if row.p_adjusted is not None else ""))
     out.table(_TITLES, lines, left=("",))
     for row in rows:
-        out.wrapped("- ", f"{row.name}: {verdict(row)}")
+        out.wrapped("- ", f"{row.name}: {verdict(row, places)}")
 
 
 def _print_method(out: Printer, rows: Sequence[ComparisonRow], part: RunComparison) -> None:
@@ -158,8 +187,13 @@ def cells_of(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
     ]
 
 
-def verdict(row: ComparisonRow) -> str:
-    """Return what a row says, in a few words."""
+def verdict(row: ComparisonRow, places: tuple[str, str] | None = None) -> str:
+    """Return what a row says, in a few words; of `places`, which one is faster."""
+    side = faster_side(row) if places else None
+    if places and side is not None:
+        times = times_faster(row)
+        much = f", {times[0]:.3g} times ({times[1]:.3g} to {times[2]:.3g})" if times else ""
+        return f"{places[side]} is faster{much}"
     if row.change is MetricChange.SAME and row.detectable:
         return f"not significant; detectable: {quantity.percent(row.detectable)} or more"
     if row.change is MetricChange.SMALL:

@@ -89,8 +89,23 @@ def _known(path: Path) -> CaptureKind:
     return kind
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether a directory is no trace and holds no file of a known kind."""
+    from venturi.model.trace_folder import DOCUMENT
+
+    own = (folder / DOCUMENT, folder / SPOOL_JOB)
+    return not any(path.exists() for path in own) and not _kinds_in(folder)
+
+
 def _in_folder(folder: Path) -> dict[Path, CaptureKind]:
-    """The files in a folder that are of a known kind."""
+    """The files in a folder that are of a known kind; UserError where there is none."""
+    found = _kinds_in(folder)
+    if not found:
+        raise UserError(f"'{folder}' is a directory without a capture", f"Venturi reads {KINDS}")
+    return found
+
+
+def _kinds_in(folder: Path) -> dict[Path, CaptureKind]:
     found = {}
     try:
         for path in sorted(folder.iterdir()):
@@ -100,8 +115,6 @@ def _in_folder(folder: Path) -> dict[Path, CaptureKind]:
                     found[path] = kind
     except OSError as error:
         raise UserError(f"'{folder}' cannot be read: {error.strerror}") from None
-    if not found:
-        raise UserError(f"'{folder}' is a directory without a capture", f"Venturi reads {KINDS}")
     return found
 
 

@@ -88,9 +88,14 @@ def _is_early(folder: Path) -> bool:
     return has == [True, False, False]
 
 
+def holds_run(name: str) -> bool:
+    """Whether a directory is the folder of a run."""
+    return any(Path(name, own).is_file() for own in (RECORD_NAME, RESULT_NAME))
+
+
 def find(store: Path, name: str) -> Path:
     """A run's folder by its path, its id, the start of its id, `@last` or `@last~n`."""
-    if name and any(Path(name, own).is_file() for own in (RECORD_NAME, RESULT_NAME)):
+    if name and holds_run(name):
         return Path(name)
     if name.endswith("record.json") and Path(name).is_file():
         return Path(name).parent

@@ -33,7 +33,7 @@ from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished, W
 from venturi.model.machine import Machine
 from venturi.model.plan import For, Phase, Plan, Step, When
 from venturi.model.record import Record
-from venturi.model.result import RUN_OF
+from venturi.model.result import RUN_OF, RunOf
 from venturi.model.workload import Workload
 from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
@@ -64,6 +64,8 @@ class Request:
     """When repetitions are enough; None: as many as the settings or the workload say."""
     background: BackgroundReader | None = None
     """Knows what was felt on the file system meanwhile; None: nobody watched it."""
+    run_of: RunOf | None = None
+    """Of which runs it is one; None: as a campaign says in the environment."""
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,7 @@ def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
         variables=host.io_variables(),
         workload=json.loads(request.workload.model_dump_json(by_alias=True, exclude_defaults=True)),
         machine=request.machine.name,
-        run_of=read_run_of(os.environ.get(RUN_OF)),
+        run_of=request.run_of or read_run_of(os.environ.get(RUN_OF)),
     )
 
 

@@ -1,0 +1,232 @@
+"""One workload in two directories: runs in turn, each with its record, then one comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from venturi.analyse.label import IN_MEMORY
+from venturi.analyse.paired import interleaved
+from venturi.analyse.place_headline import place_headline
+from venturi.analyse.set_comparison import compared_sets
+from venturi.execute.stopping import Stopping
+from venturi.model.comparison import ComparisonSet, RunsInTurn
+from venturi.model.error import RunFailed, TargetProblem, UserError, VenturiError
+from venturi.model.machine import Machine
+from venturi.model.record import Level, Record
+from venturi.model.result import Result, RunOf
+from venturi.model.workload import Workload
+from venturi.plan.setting import RunSettings
+from venturi.store.background import BackgroundReader
+from venturi.store.place import new_id
+from venturi.store.result import result_of
+from venturi.store.run import Request, perform, prepare
+
+Say = Callable[[str], None]
+_LETTERS = "AB"
+_IN_A_WORD = 4
+"""Letters of an order that stand together: a round there, a round back."""
+
+
+@dataclass(frozen=True)
+class PlacesRequest:
+    """What runs, in which two directories, and how often in each."""
+
+    workload: Workload
+    workload_text: str
+    settings: RunSettings
+    machine: Machine
+    directories: tuple[Path, Path]
+    store: Path
+    command: list[str]
+    rounds: int
+    backgrounds: tuple[BackgroundReader | None, BackgroundReader | None] = (None, None)
+    """What was felt on the file system of each directory meanwhile."""
+
+
+@dataclass
+class _Progress:
+    """What ran so far."""
+
+    records: list[Record]
+    order: str = ""
+    ended: str = ""
+    interrupted: bool = False
+
+
+def compare_places(request: PlacesRequest, say: Say) -> ComparisonSet:
+    """Run the workload in both directories in turn, and compare them metric by metric.
+
+    Every run is an ordinary record of the store. Both directories are checked before anything
+    runs: UserError or TargetProblem, and nothing is left. A Ctrl-C or a run that fails ends it,
+    and what was measured by then is compared: RunFailed or KeyboardInterrupt where that is not
+    enough.
+    """
+    session = new_id(request.workload.name)
+    for side in (0, 1):
+        _check(_run_request(request, side, session, 1))
+    progress = _Progress([])
+    stopping = Stopping()
+    with stopping.listening():
+        _measure(request, session, stopping, progress, say)
+    return _compared(request, session, progress)
+
+
+def _check(wanted: Request) -> None:
+    """Raise UserError or TargetProblem where a run cannot start."""
+    try:
+        prepare(wanted).journal.discard()
+    except TargetProblem as problem:
+        problem.hint = problem.hint.replace(" with -d DIR", "")
+        raise
+
+
+def _measure(
+    request: PlacesRequest, session: str, stopping: Stopping, progress: _Progress, say: Say
+) -> None:
+    """Do the runs in turn, until all are done, one fails, or the user ends it."""
+    order = interleaved(request.rounds)
+    for number, side in enumerate(order):
+        if stopping.asked:
+            progress.interrupted = True
+            break
+        where = request.directories[side]
+        say(f"run {number + 1} of {len(order)}: {where}")
+        wanted = _run_request(request, side, session, number // 2 + 1)
+        try:
+            record = perform(prepare(wanted), lambda event: None)
+        except KeyboardInterrupt:
+            progress.interrupted = True
+            break
+        except VenturiError as error:
+            if stopping.asked:
+                progress.interrupted = True
+            else:
+                progress.ended = f"run {number + 1} in {where} failed: {error.message}"
+            break
+        progress.records.append(record)
+        progress.order += _LETTERS[side]
+        if record.interrupted:
+            progress.interrupted = True
+            break
+        if record.failure is not None:
+            progress.ended = f"run {number + 1} in {where} failed: {record.failure}"
+            break
+    if progress.interrupted:
+        count = len(progress.records)
+        progress.ended = f"interrupted after {count} of {len(order)} runs"
+
+
+def _run_request(request: PlacesRequest, side: int, session: str, repetition: int) -> Request:
+    """One run of one repetition in one of the directories."""
+    directory = request.directories[side]
+    return Request(
+        workload=request.workload,
+        workload_text=request.workload_text,
+        settings=replace(request.settings, repetitions=1),
+        machine=request.machine,
+        directory=directory,
+        store=request.store,
+        command=request.command,
+        background=request.backgrounds[side],
+        run_of=RunOf(
+            session=session,
+            campaign="",
+            step="",
+            point=str(directory),
+            repetition=repetition,
+            parameters={},
+        ),
+    )
+
+
+def _compared(request: PlacesRequest, session: str, progress: _Progress) -> ComparisonSet:
+    """The comparison of what is whole; KeyboardInterrupt or RunFailed where a side has nothing."""
+    names = (str(request.directories[0]), str(request.directories[1]))
+    whole = [
+        (letter, record)
+        for letter, record in zip(progress.order, progress.records, strict=True)
+        if not record.interrupted and record.verdict.level is not Level.INVALID
+    ]
+    sides = [[result_of(record) for own, record in whole if own == letter] for letter in _LETTERS]
+    hint = f"what was measured is kept: venturi results ls session:{session}"
+    if not all(sides):
+        if progress.interrupted:
+            raise KeyboardInterrupt
+        raise RunFailed(progress.ended or _why_none(progress.records), hint)
+    first, second, remarks = _with_memory(sides[0], sides[1], names)
+    try:
+        found = compared_sets(first, second, names)
+    except UserError as error:
+        raise RunFailed(error.message, hint) from None
+    rows = [row for part in found.parts for row in part.rows]
+    in_turn = RunsInTurn(
+        workload=request.workload.name,
+        session=session,
+        order=_in_words(progress.order),
+        runs=[record.id for record in progress.records],
+        one_file_system=_device(request.directories[0]) == _device(request.directories[1]),
+        remarks=remarks,
+        ended=progress.ended,
+        interrupted=progress.interrupted,
+    )
+    headline = place_headline(rows, names)
+    return found.model_copy(update={"headline": headline, "in_turn": in_turn})
+
+
+def _why_none(records: Sequence[Record]) -> str:
+    """Why no run of a side can be compared, by the last one that is INVALID."""
+    last = next((r for r in reversed(records) if r.verdict.level is Level.INVALID), records[-1])
+    why = last.verdict.reasons[0] if last.verdict.reasons else "it has no metrics"
+    return f"the runs in {last.environment.directory} are INVALID: {why}"
+
+
+def _with_memory(
+    first: Sequence[Result], second: Sequence[Result], names: tuple[str, str]
+) -> tuple[list[Result], list[Result], list[str]]:
+    """The results, comparable where a place is memory, and what a reader must know of it.
+
+    A label says how a number was made, and numbers that were made in another way are not
+    compared. That files are in memory only is no such thing here: it is what the place is.
+    """
+    sides = (first, second)
+    conditions = [_by_condition(side) for side in sides]
+    memory = [any(IN_MEMORY in condition for condition in own) for own in conditions]
+    if not any(memory):
+        return list(first), list(second), []
+    remarks = []
+    for name, own, is_memory in zip(names, conditions, memory, strict=True):
+        if is_memory:
+            remarks.append(f"{name} keeps files in memory only: nothing there is on storage")
+        else:
+            remarks += [f"{name}: {', '.join(own[key])}: {key}" for key in own if key]
+    bare = [[_without_conditions(result) for result in side] for side in sides]
+    return bare[0], bare[1], remarks
+
+
+def _by_condition(results: Sequence[Result]) -> dict[str, list[str]]:
+    """The metrics of each condition, in their order."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        for name, measure in result.metrics.items():
+            if name not in found.setdefault(measure.condition, []):
+                found[measure.condition].append(name)
+    return found
+
+
+def _without_conditions(result: Result) -> Result:
+    metrics = {
+        name: measure.model_copy(update={"condition": ""})
+        for name, measure in result.metrics.items()
+    }
+    return result.model_copy(update={"metrics": metrics})
+
+
+def _device(directory: Path) -> int:
+    return directory.stat().st_dev
+
+
+def _in_words(order: str) -> str:
+    """`ABBA BAAB ...`: a space after every two rounds."""
+    return " ".join(order[start : start + _IN_A_WORD] for start in range(0, len(order), _IN_A_WORD))
