@@ -1,4 +1,4 @@
-"""`venturi compat md-workbench -- ARGS`: what the engine does, held against md-workbench's formulas."""
+"""`venturi compat md-workbench -- ARGS`: what the engine does, by md-workbench's formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`venturi compat ior`: exit codes, files that stay, tests that read what others wrote, bad data."""
+"""`venturi compat ior`: exit codes, files that stay, files of others that are read, bad data."""
 
 from __future__ import annotations
 
