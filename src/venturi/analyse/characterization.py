@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from venturi.analyse.characterization_data import characterization_data_of
+from venturi.analyse.counted_job import counted_job_of
 from venturi.analyse.counter_data import counter_data_of, with_counted
 from venturi.analyse.fidelity_report import fidelity
 from venturi.derive.counted_sync import with_counted_syncs
@@ -26,12 +27,13 @@ def characterization_of(
     """
     derived, why = _derived(captured, name)
     captured = with_counted_syncs(captured).captured
-    activity = _activity(captured, name)
-    counted = derived.origin.findings if derived is not None and derived.origin else []
+    counted = counted_job_of(captured.trace)
+    activity = _activity(captured, name).model_copy(update={"counted": counted})
+    rules = derived.origin.findings if derived is not None and derived.origin else []
     return Characterization(
         schema_=CHARACTERIZATION_SCHEMA,
         activity=activity,
-        findings=merged(operation_findings(captured), counted),
+        findings=merged(operation_findings(captured), rules),
         proxy=derived,
         proxy_text=to_yaml(derived.model_copy(update={"origin": None})) if derived else "",
         why_no_proxy=why,

@@ -81,6 +81,52 @@ class StreamCharacterization(Document):
     last_s: Seconds
 
 
+class CountedCalls(Document):
+    """What the counters of a source say of one file in one layer, or of a whole layer."""
+
+    name: str
+    """The file's path; of a layer, its name."""
+    layer: str
+    files: Positive = 1
+    ranks: Count
+    """Ranks that used it."""
+    opens: Count
+    reads: Count
+    writes: Count
+    seeks: Count = 0
+    stats: Count = 0
+    syncs: Count = 0
+    """Syncs and flushes."""
+    bytes_read: Count
+    bytes_written: Count
+    sequential_reads: Count | None = None
+    """At a higher offset than the one before; absent: the layer does not count it."""
+    sequential_writes: Count | None = None
+    consecutive_reads: Count | None = None
+    """Exactly behind the one before."""
+    consecutive_writes: Count | None = None
+    read_s: Seconds = 0.0
+    """Inside calls, of all ranks; so are the others."""
+    write_s: Seconds = 0.0
+    names_s: Seconds = 0.0
+
+
+class CountedJob(Document):
+    """A log of counters as its reader knows it: the job, its layers and its files by name."""
+
+    number: str
+    command: str
+    started: str
+    """UTC, ISO 8601."""
+    library: str
+    """The version of what wrote the log."""
+    layers: list[CountedCalls]
+    files: list[CountedCalls]
+    """Those that move most first."""
+    left_out: Count = 0
+    """Files beyond these."""
+
+
 class PhaseCharacterization(Document):
     """A stretch of time without a pause in which data go one way, or both ways at once."""
 
@@ -141,3 +187,6 @@ class CharacterizationData(Document):
     """Operations on systems, libraries, standard streams, pipes and sockets."""
     gaps: list[str] = []
     """What the capture lost: figures are lower bounds."""
+    counted: CountedJob | None = None
+    """What the log itself counts, standard streams and systems included. Absent: it is none of
+    counters."""

@@ -58,6 +58,10 @@ class TracedJob(Document):
     seconds: Seconds
     started: str = ""
     """UTC, ISO 8601; empty where unknown."""
+    number: str = ""
+    """The scheduler's or the launcher's number of the job, as the source has it; empty: unknown."""
+    command: str = ""
+    """The command line of the program, as the source has it; empty: unknown."""
 
 
 class CounterRecord(Document):

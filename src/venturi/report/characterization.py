@@ -10,7 +10,7 @@ from venturi.model.characterization_data import (
     StreamCharacterization,
 )
 from venturi.model.workload import REQUEST_EDGES_BYTES, Finding, Severity, request_class
-from venturi.report import application, fidelity_report, quantity
+from venturi.report import application, counted_job, fidelity_report, quantity
 from venturi.report.block import (
     Block,
     Chapter,
@@ -46,6 +46,7 @@ def page_of(characterization: Characterization, units: Units) -> Page:
         _streams(activity, units),
         _requests(activity, units),
         _phases(activity, units),
+        counted_job.section(activity.counted, units),
         _proxy(characterization),
         fidelity_report.section(characterization.fidelity, units),
         _missed(activity),
@@ -57,7 +58,9 @@ def page_of(characterization: Characterization, units: Units) -> Page:
         remarks=tuple(Paragraph(f"Incomplete: {gap}.", "fair") for gap in activity.gaps),
         sections=tuple(section for section in sections if section is not None),
         facts=f"{_who(activity)} · {quantity.seconds(activity.seconds)} · captured by "
-        f"{_SOURCES.get(activity.source, activity.source)}",
+        f"{_SOURCES.get(activity.source, activity.source)}"
+        f"{' · ' if counted_job.about(activity.counted) else ''}"
+        f"{counted_job.about(activity.counted)}",
     )
     return Page(activity.name, summary(activity, units), (chapter,), None, "Venturi")
 

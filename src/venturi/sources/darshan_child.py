@@ -140,6 +140,8 @@ def read(library: Any, path: str) -> Trace:
             ranks=ranks,
             seconds=max(0.0, float(job["run_time"])),
             started=datetime.fromtimestamp(job["start_time_sec"], UTC).isoformat(),
+            number=str(job["jobid"]),
+            command=_command(library, log),
         ),
         layers=layers_of(modules),
         records=records,
@@ -147,6 +149,14 @@ def read(library: Any, path: str) -> Trace:
         gaps=gaps,
         record_count=len(records),
     )
+
+
+def _command(library: Any, log: Any) -> str:
+    """The program and its arguments; empty where they are no text."""
+    try:
+        return str(library.log_get_exe(log)).strip()
+    except UnicodeDecodeError:
+        return ""
 
 
 def _container(path: str) -> Container | None:

@@ -28,7 +28,9 @@ from venturi.sources.counter import (
 MAX_TEXT_BYTES = 2**30
 FIRST_LINE = "# darshan log version:"
 
-_HEADER = re.compile(r"# (darshan log version|nprocs|run time|start_time|metadata): *(.*)")
+_HEADER = re.compile(
+    r"# (darshan log version|nprocs|run time|start_time|metadata|jobid|exe): *(.*)"
+)
 _MODULE = re.compile(r"# (\S+) module: \d+ bytes \(compressed\)")
 _MOUNT = re.compile(r"# mount entry:\t(.*)\t(\S+)$")
 _PARTIAL = re.compile(r"The (\S+) module contains incomplete data")
@@ -159,6 +161,8 @@ def _trace(parsed: Parsed, name: str) -> Trace:
             ranks=ranks,
             seconds=max(0.0, float(parsed.header["run time"])),
             started=started.isoformat(),
+            number=parsed.header.get("jobid", ""),
+            command=parsed.header.get("exe", "").strip(),
         ),
         layers=layers_of(parsed.modules or {module: None for module, _, _ in parsed.drafts}),
         records=records,

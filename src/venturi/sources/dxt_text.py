@@ -218,6 +218,8 @@ def _captured(reader: _DxtTextReader, is_torn: bool, name: str) -> Captured:
             ranks=ranks,
             seconds=max(0.0, float(header["run time"])),
             started=started.isoformat(),
+            number=header.get("jobid", ""),
+            command=header.get("exe", "").strip(),
         ),
         layers=[part.layer for part in present],
         records=records,

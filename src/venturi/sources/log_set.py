@@ -160,6 +160,8 @@ def _merged(logs: list[_Member]) -> Captured:
             ranks=first_ranks[-1],
             seconds=max(s + t.job.seconds for s, t in zip(shifts_s, traces, strict=True)),
             started=datetime.fromtimestamp(int(origin_s), UTC).isoformat(),
+            number=_common([t.job.number for t in traces]),
+            command=_common([t.job.command for t in traces]),
         ),
         layers=list(dict.fromkeys(layer for t in traces for layer in t.layers)),
         records=records,
@@ -172,6 +174,11 @@ def _merged(logs: list[_Member]) -> Captured:
         heatmaps=_all_heatmaps(logs, first_ranks, shifts_s),
     )
     return Captured(trace, operations)
+
+
+def _common(words: list[str]) -> str:
+    """What all logs say; empty where they differ."""
+    return words[0] if len(set(words)) == 1 else ""
 
 
 def _moved(record: CounterRecord, first_rank: int, shift_s: float) -> CounterRecord:
