@@ -194,6 +194,8 @@ def verdict(row: ComparisonRow, places: tuple[str, str] | None = None) -> str:
         times = times_faster(row)
         much = f", {times[0]:.3g} times ({times[1]:.3g} to {times[2]:.3g})" if times else ""
         return f"{places[side]} is faster{much}"
+    if places and row.change is MetricChange.APART:
+        return _apart(row, f"all values in {places[1]} are")
     if row.change is MetricChange.SAME and row.detectable:
         return f"not significant; detectable: {quantity.percent(row.detectable)} or more"
     if row.change is MetricChange.SMALL:
@@ -211,11 +213,11 @@ def verdict(row: ComparisonRow, places: tuple[str, str] | None = None) -> str:
     return row.change.value
 
 
-def _apart(row: ComparisonRow) -> str:
+def _apart(row: ComparisonRow, lead: str = "all values are") -> str:
     side = "higher" if row.superiority > 0.5 else "lower"
     ways = math.comb(row.first.n + row.second.n, row.first.n)
     p_value = f"by chance in 2 of {quantity.count(ways)} metrics"
-    return f"all values are {side}, but not significantly ({p_value}); repeat more often"
+    return f"{lead} {side}, but not significantly ({p_value}); repeat more often"
 
 
 def _p(value: float) -> str:
