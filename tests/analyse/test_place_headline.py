@@ -34,20 +34,28 @@ def test_higher_rates_and_shorter_times_are_faster() -> None:
         assert times is not None
         assert times[0] == pytest.approx(2.0)
         assert times[1] < times[0] < times[2]
-    assert place_headline(found, PLACES) == (
+    assert place_headline(found, PLACES, {}) == (
         "/a is faster in 1 of 3 metrics, most in time (2 times as fast); "
         "/b is faster in 1 of 3 metrics, most in rate (2 times as fast)."
     )
 
 
+def test_how_a_number_was_made_stays_with_it() -> None:
+    labels = {"rate": "cached in /a", "other": "cold in /a"}
+    text = place_headline(rows(rate=("B/s", RATES, TWICE)), PLACES, labels)
+    assert text == ("/b is faster in 1 of 1 metrics, most in rate (2 times as fast, cached in /a).")
+
+
 def test_equal_places_are_not_told_apart() -> None:
-    text = place_headline(rows(rate=("B/s", RATES, RATES[::-1])), PLACES)
+    text = place_headline(rows(rate=("B/s", RATES, RATES[::-1])), PLACES, {})
     assert text.startswith("Neither place is faster: they do not differ significantly;")
     assert "could have detected changes of at least" in text
 
 
 def test_runs_that_vary_much_say_so_as_a_factor() -> None:
-    text = place_headline(rows(wild=("B/s", WILD, WILD_TOO), rate=("B/s", RATES, RATES)), PLACES)
+    text = place_headline(
+        rows(wild=("B/s", WILD, WILD_TOO), rate=("B/s", RATES, RATES)), PLACES, {}
+    )
     assert "a factor of 100 could have been missed" in text
     assert "in the steadiest metric, of 1.1" in text
 
@@ -63,4 +71,4 @@ def test_runs_that_vary_much_say_so_as_a_factor() -> None:
 def test_what_is_not_known_is_not_claimed(
     first: list[float], second: list[float], said: str
 ) -> None:
-    assert place_headline(rows(rate=("B/s", first, second)), PLACES).startswith(said)
+    assert place_headline(rows(rate=("B/s", first, second)), PLACES, {}).startswith(said)

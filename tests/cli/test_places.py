@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,24 @@ def test_runs_of_a_session_are_listed_and_compared_again(
     (session,) = {record["run_of"]["session"] for record in cli.records()}
     assert len(cli.json("results", "ls", f"session:{session}")) == 2
     assert cli("compare", "@last~1", "@last").returncode == 0
+
+
+def test_a_place_in_memory_is_compared_with_how_the_other_s_numbers_were_made(
+    cli: Cli, places: tuple[str, str]
+) -> None:
+    kind = cli.json("doctor", places[0])["directory"]["file_system"]["type"]
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        line = ("compare", places[0], memory, "--with", "ior", *SMALL, "--repeat", "1")
+        found = cli.json(*line)
+    in_turn = found["in_turn"]
+    assert [row["name"] for row in found["parts"][0]["rows"]] == ["write", "read"]
+    assert "not compared" not in {row["change"] for row in found["parts"][0]["rows"]}
+    assert f"{memory} keeps files in memory only: nothing there is on storage" in in_turn["remarks"]
+    if kind == "tmpfs":
+        assert in_turn["labels"] == {}
+    else:
+        assert in_turn["labels"]["write"] == f"not flushed in {places[0]}"
+        assert in_turn["labels"]["read"].endswith(f" in {places[0]}")
 
 
 @pytest.mark.parametrize(

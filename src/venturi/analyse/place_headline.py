@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from venturi.model.comparison import ComparisonRow, MetricChange, faster_side, times_faster
 
@@ -11,11 +11,16 @@ _MUCH = 1.0
 _MOST_TOLD = 100.0
 
 
-def place_headline(rows: Sequence[ComparisonRow], names: tuple[str, str]) -> str:
-    """What a reader must know first: which place is faster, in how many metrics, and how much."""
+def place_headline(
+    rows: Sequence[ComparisonRow], names: tuple[str, str], labels: Mapping[str, str]
+) -> str:
+    """What a reader must know first: which place is faster, in how many metrics, and how much.
+
+    `labels` belong to the names of metrics.
+    """
     won = [[row for row in rows if faster_side(row) == side] for side in (0, 1)]
     parts = [
-        f"{names[side]} is faster in {len(won[side])} of {len(rows)} metrics{_most(won[side])}"
+        f"{names[side]} is faster in {len(won[side])} of {len(rows)} metrics{_most(won[side], labels)}"
         for side in (0, 1)
         if won[side]
     ]
@@ -24,13 +29,14 @@ def place_headline(rows: Sequence[ComparisonRow], names: tuple[str, str]) -> str
     return _neither(rows)
 
 
-def _most(rows: Sequence[ComparisonRow]) -> str:
+def _most(rows: Sequence[ComparisonRow], labels: Mapping[str, str]) -> str:
     """The metric in which a place is most ahead."""
     known = [(times, row) for row in rows if (times := times_faster(row)) is not None]
     if not known:
         return ""
     times, row = max(known, key=lambda pair: pair[0][0])
-    return f", most in {row.name} ({times[0]:.3g} times as fast)"
+    label = f", {labels[row.name]}" if row.name in labels else ""
+    return f", most in {row.name} ({times[0]:.3g} times as fast{label})"
 
 
 def _neither(rows: Sequence[ComparisonRow]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from venturi.analyse.label import IN_MEMORY
@@ -53,6 +53,16 @@ class _Progress:
     order: str = ""
     ended: str = ""
     interrupted: bool = False
+
+
+@dataclass
+class _Comparable:
+    """The results of both places as they are compared."""
+
+    first: Sequence[Result]
+    second: Sequence[Result]
+    labels: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
 
 def compare_places(request: PlacesRequest, say: Say) -> ComparisonSet:
@@ -155,24 +165,26 @@ def _compared(request: PlacesRequest, session: str, progress: _Progress) -> Comp
         if progress.interrupted:
             raise KeyboardInterrupt
         raise RunFailed(progress.ended or _why_none(progress.records), hint)
-    first, second, remarks = _with_memory(sides[0], sides[1], names)
+    comparable = _with_memory(sides[0], sides[1], names)
     try:
-        found = compared_sets(first, second, names)
+        found = compared_sets(comparable.first, comparable.second, names)
     except UserError as error:
         raise RunFailed(error.message, hint) from None
-    rows = [row for part in found.parts for row in part.rows]
     in_turn = RunsInTurn(
         workload=request.workload.name,
         session=session,
         order=_in_words(progress.order),
         runs=[record.id for record in progress.records],
         one_file_system=_device(request.directories[0]) == _device(request.directories[1]),
-        remarks=remarks,
+        labels=comparable.labels,
+        remarks=comparable.remarks,
         ended=progress.ended,
         interrupted=progress.interrupted,
     )
-    headline = place_headline(rows, names)
-    return found.model_copy(update={"headline": headline, "in_turn": in_turn})
+    [part] = found.parts  # one workload with the same parameters is one point
+    headline = place_headline(part.rows, names, comparable.labels)
+    part = part.model_copy(update={"headline": headline})
+    return found.model_copy(update={"headline": headline, "in_turn": in_turn, "parts": [part]})
 
 
 def _why_none(records: Sequence[Record]) -> str:
@@ -184,35 +196,35 @@ def _why_none(records: Sequence[Record]) -> str:
 
 def _with_memory(
     first: Sequence[Result], second: Sequence[Result], names: tuple[str, str]
-) -> tuple[list[Result], list[Result], list[str]]:
-    """The results, comparable where a place is memory, and what a reader must know of it.
+) -> _Comparable:
+    """The results, comparable where a place is memory.
 
     A label says how a number was made, and numbers that were made in another way are not
-    compared. That files are in memory only is no such thing here: it is what the place is.
+    compared. That files are in memory only is no such thing here: it is what the place is. How the
+    numbers of the other place were made stays with them.
     """
     sides = (first, second)
-    conditions = [_by_condition(side) for side in sides]
-    memory = [any(IN_MEMORY in condition for condition in own) for own in conditions]
+    conditions = [_conditions(side) for side in sides]
+    memory = [any(IN_MEMORY in text for text in own.values()) for own in conditions]
     if not any(memory):
-        return list(first), list(second), []
-    remarks = []
+        return _Comparable(first, second)
+    bare = [[_without_conditions(result) for result in side] for side in sides]
+    found = _Comparable(bare[0], bare[1])
     for name, own, is_memory in zip(names, conditions, memory, strict=True):
         if is_memory:
-            remarks.append(f"{name} keeps files in memory only: nothing there is on storage")
+            found.remarks.append(f"{name} keeps files in memory only: nothing there is on storage")
         else:
-            remarks += [f"{name}: {', '.join(own[key])}: {key}" for key in own if key]
-    bare = [[_without_conditions(result) for result in side] for side in sides]
-    return bare[0], bare[1], remarks
+            found.labels |= {metric: f"{text} in {name}" for metric, text in own.items() if text}
+    return found
 
 
-def _by_condition(results: Sequence[Result]) -> dict[str, list[str]]:
-    """The metrics of each condition, in their order."""
-    found: dict[str, list[str]] = {}
+def _conditions(results: Sequence[Result]) -> dict[str, str]:
+    """By metric: the conditions under which its values were made."""
+    found: dict[str, dict[str, None]] = {}
     for result in results:
         for name, measure in result.metrics.items():
-            if name not in found.setdefault(measure.condition, []):
-                found[measure.condition].append(name)
-    return found
+            found.setdefault(name, {})[measure.condition] = None
+    return {name: " or ".join(filter(None, texts)) for name, texts in found.items()}
 
 
 def _without_conditions(result: Result) -> Result:

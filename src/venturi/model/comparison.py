@@ -152,6 +152,9 @@ class RunsInTurn(Document):
     """In this order; a run that was interrupted is kept, too, and not compared."""
     one_file_system: bool
     """Both directories are on one file system."""
+    labels: dict[str, str] = {}
+    """By metric, where one place keeps files in memory only: how the number of the other was made,
+    such as `cached in /scratch`. It belongs to the name of what is compared."""
     remarks: list[str] = []
     """What a reader must know of the places."""
     ended: str = ""

@@ -9,15 +9,13 @@ from venturi.report.figure import ratio
 from venturi.report.quantity import Units
 from venturi.report.run_comparison import (
     MOST_POINTS,
+    Places,
     cells_of,
     method_of,
     places_of,
     sentences_of,
     verdict,
 )
-
-Places = tuple[str, str] | None
-"""The two directories that a comparison is about; None where it is about runs."""
 
 _TITLES = ("Metric", "Side", "Median", "Interval", "Values", "p (adjusted)", "Verdict")
 
@@ -83,7 +81,7 @@ def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]
     return tuple(Paragraph(text) for text in said)
 
 
-def _section(part: RunComparison, index: int, units: Units, places: Places) -> Section:
+def _section(part: RunComparison, index: int, units: Units, places: Places | None) -> Section:
     said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
     drawn = ratio.figure(f"ratio-{index}", part.rows, part.headline, _table(part, units, places))
     blocks: list[Block] = [drawn or _table(part, units, places)]
@@ -91,7 +89,7 @@ def _section(part: RunComparison, index: int, units: Units, places: Places) -> S
     return Section(f"point-{index}", f"{part.name} on {ranks}", said, tuple(blocks))
 
 
-def _table(part: RunComparison, units: Units, places: Places) -> TableBlock:
+def _table(part: RunComparison, units: Units, places: Places | None) -> TableBlock:
     """Three rows for each metric: both sides, and the second by the first."""
     rows = []
     for row in part.rows:

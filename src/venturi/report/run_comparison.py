@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from venturi.model.comparison import (
@@ -95,7 +96,7 @@ def sentences_of(runs: RunsInTurn | None) -> list[str]:
     if runs is None:
         return []
     made = quantity.counted(len(runs.runs), "run")
-    found = [f"{runs.workload}: {made} in the order {runs.order}, each a record of its own"]
+    found = [f"{made} of {runs.workload} in the order {runs.order}, each a record of its own"]
     if runs.ended:
         found.insert(0, runs.ended)
     if runs.one_file_system:
@@ -103,17 +104,26 @@ def sentences_of(runs: RunsInTurn | None) -> list[str]:
     return found + runs.remarks
 
 
-def places_of(found: ComparisonSet | RunComparison) -> tuple[str, str] | None:
-    """The two directories that a comparison is about; None where it is about runs."""
+@dataclass(frozen=True)
+class Places:
+    """The two directories that a comparison is about."""
+
+    names: tuple[str, str]
+    labels: dict[str, str]
+    """By metric: how its number was made where the other place is memory."""
+
+
+def places_of(found: ComparisonSet | RunComparison) -> Places | None:
+    """The directories that a comparison is about; None where it is about runs."""
     in_turn = found.in_turn if isinstance(found, ComparisonSet) else None
-    return None if in_turn is None else (found.first, found.second)
+    return None if in_turn is None else Places((found.first, found.second), in_turn.labels)
 
 
 def _print_rows(
     out: Printer,
     rows: Sequence[ComparisonRow],
     units: Units,
-    places: tuple[str, str] | None = None,
+    places: Places | None = None,
 ) -> None:
     out.line()
     lines = []
@@ -187,15 +197,10 @@ def cells_of(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
     ]
 
 
-def verdict(row: ComparisonRow, places: tuple[str, str] | None = None) -> str:
+def verdict(row: ComparisonRow, places: Places | None = None) -> str:
     """Return what a row says, in a few words; of `places`, which one is faster."""
-    side = faster_side(row) if places else None
-    if places and side is not None:
-        times = times_faster(row)
-        much = f", {times[0]:.3g} times ({times[1]:.3g} to {times[2]:.3g})" if times else ""
-        return f"{places[side]} is faster{much}"
-    if places and row.change is MetricChange.APART:
-        return _apart(row, f"all values in {places[1]} are")
+    if places is not None and (text := _by_place(row, places)):
+        return text + (f"; {places.labels[row.name]}" if row.name in places.labels else "")
     if row.change is MetricChange.SAME and row.detectable:
         return f"not significant; detectable: {quantity.percent(row.detectable)} or more"
     if row.change is MetricChange.SMALL:
@@ -211,6 +216,18 @@ def verdict(row: ComparisonRow, places: tuple[str, str] | None = None) -> str:
     if row.is_significant:
         return f"significantly {row.change.value}" + (": WORSE" if row.is_worse else "")
     return row.change.value
+
+
+def _by_place(row: ComparisonRow, places: Places) -> str:
+    """Which place is faster, or whose values are all higher; empty: neither."""
+    side = faster_side(row)
+    if side is not None:
+        times = times_faster(row)
+        much = f", {times[0]:.3g} times ({times[1]:.3g} to {times[2]:.3g})" if times else ""
+        return f"{places.names[side]} is faster{much}"
+    if row.change is MetricChange.APART:
+        return _apart(row, f"all values in {places.names[1]} are")
+    return ""
 
 
 def _apart(row: ComparisonRow, lead: str = "all values are") -> str:
