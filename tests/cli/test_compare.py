@@ -38,6 +38,7 @@ def place(tmp_path: Path) -> Path:
     records = counters_of(captured.operations, trace.files, trace.processes)
     trace = trace.model_copy(update={"records": records, "record_count": len(records)})
     write_trace(tmp_path / "counters.trace", Captured(trace))
+    (tmp_path / "empty").mkdir()
     for name, ranks, factor in (("run", 4, 1.0), ("slow", 4, 0.5), ("other", 8, 1.0)):
         (tmp_path / name).mkdir()
         rates = {"checkpoint": metric([factor * (100.0 + i) for i in range(6)])}
@@ -91,6 +92,7 @@ def test_runs_are_compared(place: Path) -> None:
         (("compare", "app.trace", "none.trace"), "none.trace"),
         (("compare", "none.trace", "app.trace"), "none.trace"),
         (("compare", "app.trace", "run"), "'run' is the record of a run"),
+        (("compare", "app.trace", "empty"), "empty is a directory without a run or a capture"),
         (("compare", "run", "other"), "the number of ranks is 4 in the first and 8"),
         (("report", "empty.trace", "-o", "x.html"), "no counters"),
         (("report", "app.trace", "more.trace"), "one capture"),

@@ -59,6 +59,11 @@ def test_runs_of_a_session_are_listed_and_compared_again(
     assert cli("compare", "@last~1", "@last").returncode == 0
 
 
+def test_one_directory_twice_is_told(cli: Cli, places: tuple[str, str]) -> None:
+    line = ("compare", places[0], places[0], "--with", "ior", *SMALL, "--repeat", "1")
+    assert "both names are of one directory" in cli.json(*line)["in_turn"]["remarks"]
+
+
 def test_a_place_in_memory_is_compared_with_how_the_other_s_numbers_were_made(
     cli: Cli, places: tuple[str, str]
 ) -> None:

@@ -97,7 +97,7 @@ def compared(first: str, second: str, store: str | None) -> Comparison:
 
 
 def _refuse_unmeasured(*names: str) -> None:
-    """Raise UserError for two directories without a run or capture, and for two workloads."""
+    """Raise UserError for a directory without a run or capture, and for two workloads."""
     from venturi import library
     from venturi.sources.open import is_bare
     from venturi.store.archive import holds_run
@@ -108,11 +108,15 @@ def _refuse_unmeasured(*names: str) -> None:
             f"of two workloads, venturi predict {names[1]} --beside {names[0]} -d DIR says how far "
             "their I/O times are apart",
         )
-    folders = [Path(name) for name in names]
-    if all(path.is_dir() and not holds_run(str(path)) and is_bare(path) for path in folders):
+    bare = [n for n in names if Path(n).is_dir() and not holds_run(n) and is_bare(Path(n))]
+    if len(bare) == len(names):
         raise UserError(
-            f"{names[0]} and {names[1]} are directories without a run or a capture",
-            f"to measure which is faster: venturi compare {names[0]} {names[1]} --with quick",
+            f"{bare[0]} and {bare[1]} are directories without a run or a capture",
+            f"to measure which is faster: venturi compare {bare[0]} {bare[1]} --with quick",
+        )
+    if bare:
+        raise UserError(
+            f"{bare[0]} is a directory without a run or a capture", "venturi results ls lists runs"
         )
 
 

@@ -80,7 +80,7 @@ def compare_places(request: PlacesRequest, say: Say) -> ComparisonSet:
     stopping = Stopping()
     with stopping.listening():
         _measure(request, session, stopping, progress, say)
-    return _compared(request, session, progress)
+    return _compared(request, session, progress, say)
 
 
 def _check(wanted: Request) -> None:
@@ -151,7 +151,7 @@ def _run_request(request: PlacesRequest, side: int, session: str, repetition: in
     )
 
 
-def _compared(request: PlacesRequest, session: str, progress: _Progress) -> ComparisonSet:
+def _compared(request: PlacesRequest, session: str, progress: _Progress, say: Say) -> ComparisonSet:
     """The comparison of what is whole; KeyboardInterrupt or RunFailed where a side has nothing."""
     names = (str(request.directories[0]), str(request.directories[1]))
     whole = [
@@ -163,6 +163,7 @@ def _compared(request: PlacesRequest, session: str, progress: _Progress) -> Comp
     hint = f"what was measured is kept: venturi results ls session:{session}"
     if not all(sides):
         if progress.interrupted:
+            say(f"{progress.ended}; {hint}")
             raise KeyboardInterrupt
         raise RunFailed(progress.ended or _why_none(progress.records), hint)
     comparable = _with_memory(sides[0], sides[1], names)
@@ -177,7 +178,7 @@ def _compared(request: PlacesRequest, session: str, progress: _Progress) -> Comp
         runs=[record.id for record in progress.records],
         one_file_system=_device(request.directories[0]) == _device(request.directories[1]),
         labels=comparable.labels,
-        remarks=comparable.remarks,
+        remarks=_about_one(request.directories) + comparable.remarks,
         ended=progress.ended,
         interrupted=progress.interrupted,
     )
@@ -233,6 +234,12 @@ def _without_conditions(result: Result) -> Result:
         for name, measure in result.metrics.items()
     }
     return result.model_copy(update={"metrics": metrics})
+
+
+def _about_one(directories: tuple[Path, Path]) -> list[str]:
+    """A sentence where both names are of one directory."""
+    first, second = directories
+    return ["both names are of one directory"] if first.samefile(second) else []
 
 
 def _device(directory: Path) -> int:

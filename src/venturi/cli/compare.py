@@ -158,7 +158,9 @@ def _show(found: Comparison, options: dict[str, Any]) -> int:
         ComparisonView(found).draw(stdout_console(), Units(options["units"]))
     runs = found.in_turn if isinstance(found, ComparisonSet) else None
     if runs is not None and runs.ended:
-        click.echo(f"venturi: {runs.ended}; what was measured is kept", err=True)
+        click.echo(f"venturi: {runs.ended}", err=True)
+        kept = f"venturi results ls session:{runs.session}"
+        click.echo(f"  what was measured is kept: {kept}", err=True)
         return ExitCode.INTERRUPTED if runs.interrupted else ExitCode.MEASUREMENT
     return ExitCode.GATE if options["check"] and is_off(found) else ExitCode.FINE
 
