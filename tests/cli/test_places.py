@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Cli, told, wait_for
+from venturi.store.public import public
+from venturi.store.result import load_result
 
 SMALL = ("--set", "block=1 MiB", "-n", "1")
 
@@ -42,6 +44,9 @@ def test_runs_alternate_and_each_is_a_record_of_its_place(
     assert all(row["first"]["n"] == row["second"]["n"] == 4 for row in found["parts"][0]["rows"])
     assert in_turn["one_file_system"]
     assert not left(places)
+    shared = [public(load_result(folder)) for folder in cli.store.glob("runs/*")]
+    assert sorted(result.point for result in shared) == ["A"] * 4 + ["B"] * 4
+    assert not any(place in result.to_json() for result in shared for place in places)
 
 
 def test_runs_of_a_session_are_listed_and_compared_again(

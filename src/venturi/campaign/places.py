@@ -144,7 +144,7 @@ def _run_request(request: PlacesRequest, side: int, session: str, repetition: in
             session=session,
             campaign="",
             step="",
-            point=str(directory),
+            point=_LETTERS[side],  # results are shared with their point, and paths are private
             repetition=repetition,
             parameters={},
         ),
