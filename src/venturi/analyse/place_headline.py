@@ -20,9 +20,9 @@ def place_headline(
     """
     won = [[row for row in rows if faster_side(row) == side] for side in (0, 1)]
     parts = [
-        f"{names[side]} is faster in {len(won[side])} of {len(rows)} metrics{_most(won[side], labels)}"
-        for side in (0, 1)
-        if won[side]
+        f"{name} is faster in {len(own)} of {len(rows)} metrics{_most(own, labels)}"
+        for name, own in zip(names, won, strict=True)
+        if own
     ]
     if parts:
         return "; ".join(parts) + "."
