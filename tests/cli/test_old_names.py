@@ -53,6 +53,15 @@ def test_options_of_an_old_name_are_completed(name: str) -> None:
     assert {"--ranks", "--output-format"} <= found[0]
 
 
+def test_old_names_are_in_the_whole_help(cli: Cli) -> None:
+    done = cli("--help-all")
+    assert done.returncode == 0
+    for name in OLD_NAMES:
+        assert f"{name} " in done.stdout
+        assert f"now: venturi compat {name}\n" in done.stdout
+    assert "now: venturi compare\n" in done.stdout
+
+
 def test_no_list_shows_an_old_name() -> None:
     text = venturi.get_help(click.Context(venturi, info_name="venturi"))
     names = {

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-_SHOWS_ALL = "venturi.shows_all_options"
+SHOWS_ALL = "venturi.shows_all_options"
+"""In the meta data of a context: help shows all that there is."""
 _FEWEST = 2
 """A single rare option takes no more room than `--help-all`."""
 
@@ -17,7 +18,7 @@ class RareOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """As of any option, where all of them are shown."""
-        is_shown = ctx.meta.get(_SHOWS_ALL) or _rare(ctx.command) < _FEWEST
+        is_shown = ctx.meta.get(SHOWS_ALL) or _rare(ctx.command) < _FEWEST
         return super().get_help_record(ctx) if is_shown else None
 
 
@@ -31,7 +32,7 @@ class HelpCommand(click.Command):
     def __init__(self, *words: Any, **settings: Any) -> None:
         super().__init__(*words, **settings)
         if _rare(self) >= _FEWEST:
-            self.params.append(_help_all(_rare(self)))
+            self.params.append(help_all(f"Show {_rare(self)} more options."))
 
 
 def _rare(command: click.Command) -> int:
@@ -42,13 +43,15 @@ class _HelpAll(click.Option):
     """The option that shows all others, which need not be told of it then."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        return None if ctx.meta.get(_SHOWS_ALL) else super().get_help_record(ctx)
+        return None if ctx.meta.get(SHOWS_ALL) else super().get_help_record(ctx)
 
 
-def _help_all(rare: int) -> click.Option:
+def help_all(about: str) -> click.Option:
+    """An option that shows all of a command's help; `about` says what it adds."""
+
     def show(context: click.Context, option: click.Parameter, is_wanted: bool) -> None:
         if is_wanted and not context.resilient_parsing:
-            context.meta[_SHOWS_ALL] = True
+            context.meta[SHOWS_ALL] = True
             click.echo(context.get_help(), color=context.color)
             context.exit()
 
@@ -58,5 +61,5 @@ def _help_all(rare: int) -> click.Option:
         is_eager=True,
         expose_value=False,
         callback=show,
-        help=f"Show {rare} more options.",
+        help=about,
     )

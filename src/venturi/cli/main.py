@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from venturi import __version__
+from venturi.cli.help import SHOWS_ALL, help_all
 from venturi.model.error import ExitCode, VenturiError
 
 GROUPS = {
@@ -63,6 +64,10 @@ class LazyGroup(click.Group):
         for title, group in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), about) for name, about in group.items()])
+        if ctx.meta.get(SHOWS_ALL):
+            old = {name: f"compat {name}" for name in OLD_NAMES} | {"results compare": "compare"}
+            with formatter.section("Old names, which go on working"):
+                formatter.write_dl([(name, f"now: venturi {new}") for name, new in old.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -84,6 +89,9 @@ def venturi(debug: bool) -> None:
 
     First result: venturi run quick -d DIR
     """
+
+
+venturi.params.append(help_all("Show old names of commands, too."))
 
 
 def main() -> None:
