@@ -237,6 +237,7 @@ def footprint_of(captured: Captured, names: Sequence[str] = ()) -> Footprint | N
     data = ops.is_kind(Kind.READ, Kind.WRITE)
     np.maximum.at(highest, root[data], height[data])
     top = _is_top(height, highest[root])
+    top |= _synced_by_itself(ops, height, highest[root])
     has_data = np.zeros(len(roots) + 1, bool)
     has_data[root[data]] = True
     if names:
@@ -296,6 +297,26 @@ def _is_top(height: Column, highest: Column) -> Column:
     """Data of the highest layer; names of the layer of files that belongs to it."""
     opens_for = np.where(highest == 3, 2, highest)
     return np.asarray((height == highest) | ((height == opens_for) & (highest > 0)))
+
+
+def _synced_by_itself(ops: Operations, height: Column, highest: Column) -> Column:
+    """Mask: syncs of a library's files that no call of a library makes.
+
+    Who calls fsync on the descriptor of an HDF5 file, behind a flush, speaks to the file directly.
+    """
+    found = ops.is_kind(*SYNCS) & (height < highest)
+    if not np.any(found):
+        return found
+    thread = ops.process.astype(np.int64) << 32 | ops.thread
+    rows = np.flatnonzero(found | (height > 0))
+    rows = rows[np.lexsort((-height[rows], ops.start_ns[rows], thread[rows]))]
+    origin, last = int(ops.start_ns[rows].min()), int(ops.end_ns[rows].max())
+    # Threads lie one behind the other on one line, so that one running maximum serves them all.
+    line = np.unique(thread[rows], return_inverse=True)[1] * (last - origin + 1) - origin
+    ends = np.where(height[rows] > 0, ops.end_ns[rows] + line, np.int64(-1))
+    inside = np.maximum.accumulate(ends) >= ops.end_ns[rows] + line
+    found[rows[inside]] = False
+    return found
 
 
 def _lanes(processes: Sequence[Process], ranks: int) -> tuple[Column, list[str], int]:
