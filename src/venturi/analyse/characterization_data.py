@@ -47,6 +47,7 @@ def characterization_data_of(
         schema_=CHARACTERIZATION_DATA_SCHEMA,
         name=name,
         source=captured.trace.source.format,
+        command=captured.trace.job.command,
         ranks=captured.trace.job.ranks,
         seconds=found.job_s,
         lanes=found.lanes,

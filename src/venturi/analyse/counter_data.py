@@ -71,6 +71,7 @@ def counter_data_of(captured: Captured, name: str) -> CharacterizationData:
         schema_=CHARACTERIZATION_DATA_SCHEMA,
         name=name,
         source=trace.source.format,
+        command=trace.job.command,
         basis=Basis.COUNTERS,
         ranks=trace.job.ranks,
         seconds=trace.job.seconds,

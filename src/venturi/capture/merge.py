@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -123,7 +124,12 @@ def merge(
     records = counter_records(files, numbers, clocks, table.files)
     trace = Trace(
         source=TraceSource(format="venturi", file=name, library_version=version),
-        job=TracedJob(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
+        job=TracedJob(
+            ranks=max(ranks, 1),
+            seconds=facts.seconds,
+            started=facts.started,
+            command=shlex.join(facts.command),
+        ),
         layers=WATCHED,
         records=records,
         gaps=gaps_of(files, facts.command, broken, facts.moved),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -114,7 +115,8 @@ def capture_by_strace(
         line = strace_command(command, spool / CALLS)
         started = replace(job.facts, command=line)
         finished = run_application(started, dict(os.environ), around.output, around.here)
-        return _made(spool, replace(job, facts=finished.facts), finished)
+        facts = replace(finished.facts, command=command)
+        return _made(spool, replace(job, facts=facts), finished)
 
 
 def recover(spool: Path, output: str | None) -> CaptureOutcome:
@@ -144,7 +146,9 @@ def _made(spool: Path, job: SpoolJob, finished: ApplicationExit) -> CaptureOutco
         kept, left = leave_out(read_strace(spool / CALLS), job.settings)
         captured = folded_capture_of(kept)
         source = captured.trace.source.model_copy(update={"file": job.folder.name})
-        captured = replace(captured, trace=captured.trace.model_copy(update={"source": source}))
+        run = captured.trace.job.model_copy(update={"command": shlex.join(job.facts.command)})
+        trace = captured.trace.model_copy(update={"source": source, "job": run})
+        captured = replace(captured, trace=trace)
         remarks = [COST]
     else:
         files, broken = read_all(spool)

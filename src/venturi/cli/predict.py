@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         cache=CachePreparation(options["cache"] or "drop"),
         unlike=options["unlike"],
         baselines=not options["no_baselines"],
+        typed=("venturi", *sys.argv[1:]),
         beside=None if beside is None else open_or_derive(beside, options["store"]),
     )
     prediction = predict_against(wanted, _sayer(options))

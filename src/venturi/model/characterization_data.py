@@ -161,6 +161,8 @@ class CharacterizationData(Document):
     name: str
     source: str
     """The format that the trace was read from."""
+    command: str = ""
+    """The command line of the program, as the source has it; empty: unknown."""
     basis: Basis = Basis.OPERATIONS
     ranks: Positive
     seconds: Seconds

@@ -114,6 +114,8 @@ class Prediction(Document):
     name: str
     """Of the workload."""
     command: str
+    typed: list[str] = []
+    """The command line that made the prediction; empty where it was made in Python."""
     prepare: str = ""
     """What made the application's input before each of its runs."""
     started: str

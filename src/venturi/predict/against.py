@@ -60,6 +60,8 @@ class Experiment:
     """Go on where the bytes of both sides differ."""
     baselines: bool = True
     """Measure simpler predictions, too."""
+    typed: tuple[str, ...] = ()
+    """The command line that asks for it."""
     beside: tuple[Workload, str] | None = None
     """A workload (and its text) that our engine runs in the application's stead."""
 
@@ -146,6 +148,7 @@ def _facts(
     return PredictionFacts(
         name=wanted.workload.name,
         command=wanted.command,
+        typed=list(wanted.typed),
         prepare=wanted.prepare,
         started=begun[0],
         cache=ABOUT[wanted.cache],

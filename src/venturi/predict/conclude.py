@@ -55,6 +55,7 @@ class PredictionFacts:
 
     name: str
     command: str
+    typed: list[str]
     prepare: str
     started: str
     cache: str
@@ -76,6 +77,7 @@ def conclude(facts: PredictionFacts, runs: Runs, baselines: Sequence[Baseline]) 
         schema_=PREDICTION_SCHEMA,
         name=facts.name,
         command=facts.command,
+        typed=facts.typed,
         prepare=facts.prepare,
         started=facts.started,
         venturi=__version__,

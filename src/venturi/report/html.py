@@ -69,7 +69,7 @@ def html_of(built: Page) -> str:
             page=built,
             css=Markup(_template("report.css") + _dark_rules()),
             svg=_svg,
-            inline=_text,
+            inline=partial(_inline, ""),
             body=partial(_body, ""),
         )
     )
@@ -143,11 +143,6 @@ def _styleless(figure: Figure, prefix: str) -> Markup | None:
     """The picture without styles of its own, which a site's policy does not allow."""
     drawn = _svg(figure, prefix)
     return None if drawn is None else Markup(_STYLE.sub(r'\1 width="\2"', str(drawn)))
-
-
-def _text(value: str) -> str:
-    """A report's pages lead nowhere."""
-    return value
 
 
 def _body(root: str, table: TableBlock) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from venturi.model.campaign import CampaignResult
 from venturi.model.characterization import Characterization
@@ -22,6 +22,10 @@ from venturi.model.review import Io500Review
 from venturi.model.tuning import Tuning
 from venturi.model.validation import Validation
 from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from venturi.report.answers import AnsweringDocument
+    from venturi.report.block import Page
 
 _PAGES: Final[dict[type[Document], str]] = {
     CampaignResult: "campaign",
@@ -74,8 +78,24 @@ def render_document(document: Document, form: str, units: str = "iec") -> str:
     """
     if form == "json":
         return document.to_json(indent=1) + "\n"
+    return _text_of(page_of(document, Units(units)), form)
+
+
+def render_answers(answers: Sequence[AnsweringDocument], form: str, units: str = "iec") -> str:
+    """The page of answers that several documents give, as `html` or `md` text."""
+    from venturi.report.answers import page_of_answers
+
+    return _text_of(page_of_answers(answers, page_of, Units(units)), form)
+
+
+def page_of(document: Document, units: Units) -> Page:
+    """The page of a document that is not a record."""
     layout = importlib.import_module(f"venturi.report.{_PAGES[type(document)]}")
-    page = layout.page_of(document, Units(units))
+    page: Page = layout.page_of(document, units)
+    return page
+
+
+def _text_of(page: Page, form: str) -> str:
     if form == "md":
         from venturi.report.markdown import markdown_of
 
