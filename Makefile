@@ -25,7 +25,7 @@ $(STAMP): $(SOURCES)
 
 build: setup     ## the engine, built again where its sources changed
 
-demo: setup      ## logs of real runs -> proxies -> runs here -> a report and a site
+demo: setup      ## a program captured, predicted elsewhere, tuned, mended, measured -> one page
 	@packaging/demo
 
 test:            ## every test and every check; without root the fast tier

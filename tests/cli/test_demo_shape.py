@@ -1,4 +1,4 @@
-"""The derive, run, report walk on one of the example logs, as the demo does it."""
+"""The derive, run, report walk on some of the example logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cli.conftest import Cli
 LOGS = Path(__file__).parents[2] / "examples" / "darshan"
 
 
-@pytest.mark.parametrize("name", ["miniapp", "h5slab", "mdtest_3901"])
+@pytest.mark.parametrize(
+    "name",
+    ["ior_shared_seg", "ior_small_4k", "ior_random_z", "miniapp", "h5slab", "mdtest_3901"],
+)
 def test_a_log_becomes_a_report(cli: Cli, tmp_path: Path, name: str) -> None:
     proxy, page = tmp_path / "proxy.yaml", tmp_path / "page.html"
     derived = cli("derive", str(LOGS / name / f"{name}.darshan"), "-o", str(proxy))

@@ -1,0 +1,53 @@
+"""`make demo`: the page's figures are those of the documents, and nothing is left elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from venturi.report import quantity
+
+ROOT = Path(__file__).parents[2]
+
+
+def document(path: Path) -> Any:
+    return json.loads(path.read_text("utf-8"))
+
+
+def test_the_demo_ends_with_a_page_that_says_what_was_measured(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    line = [ROOT / "packaging" / "demo", out]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=1800, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1].endswith(str(out / "index.html"))
+    assert max(len(text) for text in done.stdout.splitlines() if "/" not in text) <= 80
+    text = unescape((out / "index.html").read_text("utf-8")).replace("\u00a0", " ")
+    titles = re.findall(r'<h2><a href="#part-\d">(.*?)</a>', text)
+    assert titles[0] == "What does append_rows do to storage?"
+    assert "append_rows.py" in text
+    predictions = [document(path) for path in sorted(out.glob("*.prediction/prediction.json"))]
+    for found in predictions:
+        for side in ("application", "proxy"):
+            assert quantity.seconds(found[side]["seconds"]) in text
+    elsewhere = Path(predictions[0]["place"]["directory"])
+    assert elsewhere.name.startswith("venturi-demo-")
+    assert not elsewhere.exists()
+    tuning = document(out / "append_rows.tune" / "tuning.json")
+    assert tuning["headline"] in text
+    assert tuning["causes"][0]["finding"] == "sync-each-write"
+    assert tuning["causes"][0]["evidence"] in text
+    records = [document(path) for path in sorted(out.glob("store/runs/*/record.json"))]
+    assert [record["name"] for record in records] == ["append-rows", "quick"]
+    assert all(record["verdict"]["level"] in text for record in records)
+    rates = records[1]["metrics"]["sequential-write"]
+    assert quantity.rate(rates["median"]) in text
+    for name in re.findall(r'<a href="([^"#]+)"', text):
+        assert (out / name).is_file()
+    assert (out / "site" / "index.html").is_file()
+    left = {path.name for path in out.iterdir()}
+    assert not {"scratch", ".elsewhere"} & left
+    assert not [name for name in left if name.startswith("venturi-")]
