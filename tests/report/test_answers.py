@@ -14,6 +14,7 @@ from capture_factory import shared_file
 from venturi.analyse.characterization import characterization_of
 from venturi.model.document import Document
 from venturi.model.tuning import Effect, Trial
+from venturi.model.workload import Severity
 from venturi.report import quantity
 from venturi.report.answers import AnsweringDocument
 from venturi.report.render import render_answers
@@ -36,6 +37,9 @@ def test_each_document_answers_its_question_and_leads_to_its_page() -> None:
     documents = found, prediction(0.04), tuning(promise(CHANGED)), record()
     outline(render_answers([AnsweringDocument(one) for one in documents], "html"))
     text = page(*documents)
+    cards = text.partition('<article class="chapter"')[0]
+    assert found.findings[0].what in cards or found.findings[0].severity is Severity.NOTE
+    assert "sync=end helps most." in cards
     titles = re.findall(r'<h2><a href="#part-\d">(.*?)</a>', text)
     assert len(titles) == 4
     assert titles[0] == "What does app do to storage?"

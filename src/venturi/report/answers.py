@@ -14,6 +14,7 @@ from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.model.review import Io500Review
 from venturi.model.tuning import Trial, Tuning
+from venturi.model.workload import Severity
 from venturi.report import page, quantity, service
 from venturi.report.block import Block, Cell, Chapter, Code, Facts, Page, Section
 from venturi.report.figure import rate
@@ -84,7 +85,7 @@ def page_of_answers(
     built = [
         _of_run(answer, units)
         if isinstance(answer.document, Record)
-        else _of_document(page_of(answer.document, units))
+        else _of_document(answer.document, page_of(answer.document, units))
         for answer in answers
     ]
     promised = _promised([answer.document for answer in answers])
@@ -93,7 +94,7 @@ def page_of_answers(
         chapter = _chapter(answer, one, f"part-{at}")
         if isinstance(answer.document, Prediction):
             chapter = _with_times(answer.document, promised, chapter)
-        chapters.append(chapter)
+        chapters.append(replace(chapter, answer=chapter.about))
     names = [
         one.document.activity.name for one in answers if isinstance(one.document, Characterization)
     ]
@@ -135,9 +136,13 @@ def _system(found: Prediction) -> str:
     return f"{name}, which is memory" if name in _MEMORY else name
 
 
-def _of_document(whole: Page) -> Chapter:
+def _of_document(document: Document, whole: Page) -> Chapter:
     """The chapter of a document's own page, with the sentence that stands above it."""
-    return replace(whole.chapters[0], about=whole.lead)
+    about = whole.lead
+    if isinstance(document, Characterization):
+        worst = document.findings[:1]
+        about += "".join(f" {one.what}" for one in worst if one.severity is not Severity.NOTE)
+    return replace(whole.chapters[0], about=about)
 
 
 def _of_run(answer: AnsweringDocument, units: Units) -> Chapter:

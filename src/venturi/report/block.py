@@ -132,6 +132,8 @@ class Chapter:
     name: str
     title: str
     about: str = ""
+    answer: str = ""
+    """What a reader of its card alone must know, in place of the headlines; empty: these."""
     level: str = ""
     tone: Tone = "plain"
     meaning: str = ""
