@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +28,9 @@ from venturi.predict.account import HERE, Account, account_of
 from venturi.predict.cache import CachePreparation, forget, write_out
 
 _MEMORY = Path("/dev/shm")
+_PREFIX = "venturi-recorded-"
+_UNLOCKED_S = 10.0
+"""A folder that is older has its lock, if it is in use."""
 """What is recorded goes into memory, so that recording does not load the disk."""
 _OUTPUT = "output"
 """Where what the application prints goes, which is no I/O of its own."""
@@ -171,7 +177,37 @@ def _renamed(captured: Captured, rule: Callable[[str], str]) -> Captured:
 
 @contextmanager
 def _memory() -> Iterator[Path]:
-    """A folder in memory, where there is such a place, till the block ends."""
-    where = _MEMORY if _MEMORY.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="venturi-predict-", dir=where) as place:
-        yield Path(place)
+    """A folder in memory, where there is such a place, till the block ends.
+
+    A lock says that it is in use, so that what a killed prediction left can be removed here.
+    """
+    where = _MEMORY if _MEMORY.is_dir() else Path(tempfile.gettempdir())
+    remove_left(where)
+    with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=where) as place:
+        lock = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield Path(place)
+        finally:
+            os.close(lock)
+
+
+def remove_left(where: Path) -> None:
+    """Removes our own folders of predictions that ended without doing so.
+
+    They are old enough to have been locked, and nobody holds the lock.
+    """
+    for folder in where.glob(f"{_PREFIX}*"):
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue  # gone, or not ours to look into
+        try:
+            found = os.fstat(lock)
+            if found.st_uid == os.getuid() and time.time() - found.st_mtime > _UNLOCKED_S:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+        except BlockingIOError:
+            continue  # in use
+        finally:
+            os.close(lock)
