@@ -91,7 +91,8 @@ fmt: setup       ## format everything
 bench: setup     ## Venturi against the limit, as ratios measured side by side
 	@bench/run
 
-docs: gen        ## the reference pages in docs/
+docs: setup      ## the documentation as a site in build/docs
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
 clean:           ## remove what was built
 	rm -rf build $(VENV) demo

@@ -204,7 +204,7 @@ def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
         for stream in one.report.streams:
             text += f"| {named(stream.name)} | {stream.counterpart or '–'} | {cell(stream)} |\n"
         assumed = one.workload.origin.assumed if one.workload.origin else []
-        text += "\nAssumed:\n" if assumed else ""
+        text += "\nAssumed:\n\n" if assumed else ""
         text += "".join(f"* {said}\n" for said in assumed)
     return text
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Browser
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 
+from browser import Browser
 from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
 from venturi.compat.io500.list_csv import read_list
