@@ -146,8 +146,8 @@ def remarks(record: Record) -> tuple[Paragraph, ...]:
         Paragraph(f"{outcome.value}: {text}", OUTCOME_TONES[outcome])
         for outcome, text in threshold_sentences(record)
     ]
-    found += [Paragraph(text.capitalize() + ".", "fair") for text in use_sentences(record)]
-    found += [Paragraph(text.capitalize() + ".") for text in record.verdict.notes]
+    found += [Paragraph(f"{text[:1].upper()}{text[1:]}.", "fair") for text in use_sentences(record)]
+    found += [Paragraph(f"{text[:1].upper()}{text[1:]}.") for text in record.verdict.notes]
     if record.failure and record.failure not in record.verdict.reasons:
         found.append(Paragraph(f"It failed: {record.failure}", "bad"))
     found += [Paragraph(f"Warning: {text}", "fair") for text in record.warnings]
