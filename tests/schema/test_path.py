@@ -136,3 +136,21 @@ def test_brackets_and_quotes_within_strings_are_no_levels() -> None:
 def test_numbers_beyond_a_double_are_refused_wherever_they_stand(number: str) -> None:
     with pytest.raises(DocumentError, match="beyond the range"):
         parse_json(Page, f'{{"title": "one 1e5", "from": {number}}}')
+
+
+class Address(Document):
+    folder: Annotated[str, Field(pattern=r"^/")] = "/"
+    word: Annotated[str, Field(pattern=r"^[a-z]+$")] = "a"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ('{"folder": "here"}', "folder: is 'here'; it must begin with '/'"),
+        ('{"word": "5"}', "word: is '5'; it must match ^[a-z]+$"),
+    ],
+)
+def test_a_text_that_does_not_match_is_shown_beside_what_it_must(data: str, told: str) -> None:
+    with pytest.raises(DocumentError) as fault:
+        parse_json(Address, data)
+    assert told in str(fault.value)

@@ -124,6 +124,10 @@ def reason_of(fault: Mapping[str, Any]) -> str:
     """Return what is wrong by one of pydantic's faults."""
     if fault["type"] in ("literal_error", "enum"):
         return f"is {fault['input']!r}; it must be {fault['ctx']['expected']}"
+    if fault["type"] == "string_pattern_mismatch":
+        pattern = fault["ctx"]["pattern"]
+        must = "begin with '/'" if pattern == "^/" else f"match {pattern}"
+        return f"is {fault['input']!r}; it must {must}"
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
