@@ -28,7 +28,7 @@ _FENCE = re.compile(
 _UNIT = r"(?:[KMGTP]i?B|[kB]B?|ops|k?IOPS|[nµm]?s|min|h|%|x)(?:/s)?"
 _FIGURE = re.compile(rf"(?<!exit code )(?<![\w.])[-+−±]?\d+(?:[.,:]\d+)*(?:\s?{_UNIT}(?!\w))?")
 """A number, with its unit; the digits of names such as `h5py` are none."""
-_LIMIT_S = 120
+_LIMIT_S = 600
 
 
 @dataclass
