@@ -334,7 +334,12 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 
 @command.command("rank")
 @click.option("--by", default="score", metavar="NUMBER", help="Sort by score, bw, md or a phase.")
-@rare_option("--per", type=click.Choice(["run", "process", "node"]), default="run")
+@rare_option(
+    "--per",
+    type=click.Choice(["run", "process", "node"]),
+    default="run",
+    help="Show the figure of a whole run, or its share for each process or node.",
+)
 @rare_option(
     "--nodes",
     type=click.IntRange(min=1),
