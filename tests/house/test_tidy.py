@@ -34,6 +34,7 @@ GENERATED = (
     "engine/schema/event.",
     "schema/",
     "docs/reference/",
+    "docs/command/",
     "src/venturi/model/interface.py",
     "src/venturi/model/kernel.py",
 )

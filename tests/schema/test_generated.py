@@ -6,9 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import click
 import pytest
 from codec_program import PROJECT
 from pydantic import BaseModel, Field, field_validator
@@ -17,6 +19,7 @@ from generate.__main__ import generated
 from generate.cpp_type import cpp_type, parts_of
 from generate.documents import DOCUMENTS
 from generate.shape import CannotExpress, Choice, members_of, shape_of, tag_word
+from venturi.cli.main import COMMANDS, venturi
 from venturi.model import plan
 from venturi.model.document import Count, Document
 
@@ -32,6 +35,28 @@ def test_every_document_has_its_files() -> None:
         assert f"schema/{kind.name}.schema.json" in paths
         assert f"docs/reference/{kind.name}.md" in paths
         assert (f"engine/schema/{kind.name}.hpp" in paths) == kind.engine
+
+
+def test_every_command_and_every_option_has_its_place() -> None:
+    pages = {path.stem: text for path, text in generated() if path.parent == Path("docs/command")}
+    assert set(pages) == {*COMMANDS, "index"}
+    for path, command in commands(venturi, "venturi"):
+        page = pages[path.split()[1]]
+        assert f"\n{path} " in page
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert f"{parameter.opts[-1]}" in page, (path, parameter.name)
+
+
+def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command below a group, with its whole name."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
 
 
 def test_check_names_what_is_stale(tmp_path: Path) -> None:
