@@ -13,7 +13,7 @@ sys.path[:0] = [str(PROJECT / "schema"), str(PROJECT / "src")]
 if __name__ == "__main__":
     os.environ["VENTURI_DOCUMENTED_MODELS"] = "1"  # before any of them is imported
 
-from generate import command, cpp, interface, json_schema, kernel, reference  # noqa: E402
+from generate import command, cpp, finding, interface, json_schema, kernel, reference  # noqa: E402
 from generate.documents import available  # noqa: E402
 
 
@@ -25,6 +25,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield interface.MODULE, interface.text()
     yield kernel.MODULE, kernel.text()
     yield Path("docs/command/index.md"), command.index()
+    yield Path("docs/findings.md"), finding.text()
     for name in command.NAMES:
         yield Path("docs/command", f"{name}.md"), command.text(name)
     for kind in available():

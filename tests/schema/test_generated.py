@@ -15,11 +15,17 @@ import pytest
 from codec_program import PROJECT
 from pydantic import BaseModel, Field, field_validator
 
+from generate import finding
 from generate.__main__ import generated
 from generate.cpp_type import cpp_type, parts_of
 from generate.documents import DOCUMENTS
 from generate.shape import CannotExpress, Choice, members_of, shape_of, tag_word
 from venturi.cli.main import COMMANDS, venturi
+from venturi.derive.finding_counter import CAPTURE_RULE, CASE_RULES, STDIO_RULE
+from venturi.derive.finding_data import DATA_RULES
+from venturi.derive.finding_name import LOOKUP_RULES, NAME_RULES
+from venturi.derive.finding_place import PLACE_RULES
+from venturi.derive.finding_time import TIME_RULES, TIMELINE_RULES
 from venturi.model import plan
 from venturi.model.document import Count, Document
 
@@ -57,6 +63,18 @@ def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command
         yield f"{path} {name}", command
         if isinstance(command, click.Group):
             yield from commands(command, f"{path} {name}")
+
+
+def test_every_finding_has_a_sentence_an_advice_and_a_place() -> None:
+    rules = (*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES, *LOOKUP_RULES, *TIMELINE_RULES)
+    page = finding.text()
+    for rule in (*rules, *CASE_RULES, STDIO_RULE, CAPTURE_RULE):
+        assert f"\n## {rule.id}\n" in page
+        assert rule.advice in page
+        told = finding.sentences(rule.look)
+        assert told, rule.id
+        assert all(len(re.findall(r"[a-z]+", sentence)) >= 2 for sentence in told), told
+        assert all(f"*{sentence}*" in page for sentence in told)
 
 
 def test_check_names_what_is_stale(tmp_path: Path) -> None:
