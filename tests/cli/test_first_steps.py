@@ -93,6 +93,10 @@ def test_an_import_of_runs_is_one_document(cli: Cli, tmp_path: Path) -> None:
     assert cli(*line, "-o", str(folder)).returncode == 0
     (entry,) = cli.json("results", "import", str(folder), "--store", str(tmp_path / "other"))
     assert entry == {"source": str(folder), "format": "runs", "new_runs": 1}
+    table = cli("campaign", "table", str(folder))
+    assert table.returncode == 2
+    assert "the campaign defines no tables" in table.stderr
+    assert f"venturi report {folder} shows every metric" in table.stderr
     page = tmp_path / "told.html"
     assert cli("report", str(folder), "-o", str(page)).returncode == 0
     assert "Made with Venturi." in page.read_text("utf-8")

@@ -160,13 +160,16 @@ def table(campaign: str, name: str | None, as_csv: bool) -> int:
     from venturi.cli.console import stdout_console
     from venturi.report.campaign_table import print_table, table_csv
 
-    opened = open_folder(folder_of(campaign))
+    folder = folder_of(campaign)
+    opened = open_folder(folder)
     tables = opened.campaign.tables
-    if not tables or (name is not None and name not in tables):
-        known = ", ".join(tables) or "none"
+    if not tables:
         raise UserError(
-            f"{campaign}: there is no table{f' {name!r}' if name else ''}", f"it has {known}"
+            f"{campaign}: the campaign defines no tables",
+            f"its file had no `tables` when it ran; venturi report {folder} shows every metric",
         )
+    if name is not None and name not in tables:
+        raise UserError(f"{campaign}: there is no table {name!r}", f"it has {', '.join(tables)}")
     result = opened.outcome()
     for own in tables if name is None else [name]:
         if as_csv:
