@@ -293,8 +293,9 @@ DATA_RULES: tuple[FindingRule[StreamRows], ...] = (
     FindingRule(
         "read-modify-write",
         _read_modify_write,
-        "Set the MPI-IO hint romio_ds_write=disable (with HDF5 through H5Pset_fapl_mpio, else in "
-        "the file that ROMIO_HINTS names), and make collective writes leave no holes.",
+        "Write whole chunks of HDF5 datasets. With MPI-IO set the hint romio_ds_write=disable "
+        "(with HDF5 through H5Pset_fapl_mpio, else in the file that ROMIO_HINTS names), and make "
+        "collective writes leave no holes.",
         Audience.USER,
         is_gain=True,
     ),
