@@ -41,6 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("VENTURI_ENGINE_DIR", str(tmp_path))
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path / "none"))
+    monkeypatch.setattr("venturi.execute.installed._recorded_folder", lambda: None)
     return tmp_path
 
 
@@ -73,7 +74,7 @@ def test_without_an_mpi_nothing_is_offered_that_is_not_there(place: Path) -> Non
         "mpiio": (False, "needs an engine with MPI"),
         "uring": (False, "install liburing-dev"),
     }
-    assert "install openmpi-bin" in found["engines"][1]["reason"]
+    assert "venturi build-engine --mpi openmpi" in found["engines"][1]["reason"]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 from venturi.capture.untraced import must_start_without_tracer
+from venturi.execute.installed import installed_folders
 from venturi.model.error import UserError
 
 LIBRARY = "libventuri-tracer.so"
@@ -34,11 +34,11 @@ class TracerSettings:
 def find_tracer() -> Path:
     """The tracer's library; UserError if this installation has none.
 
-    Looked for in `$VENTURI_ENGINE_DIR` and beside the Python that runs.
+    Looked for in the folders of this installation.
     """
-    for folder in (os.environ.get("VENTURI_ENGINE_DIR", ""), sysconfig.get_path("scripts")):
-        if folder and Path(folder, LIBRARY).is_file():
-            return Path(folder, LIBRARY).resolve()
+    for folder in installed_folders():
+        if (folder / LIBRARY).is_file():
+            return (folder / LIBRARY).resolve()
     raise UserError(
         f"this installation has no tracer ({LIBRARY} was not found)",
         "install Venturi again with a C compiler, or use --with strace",

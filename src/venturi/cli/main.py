@@ -31,6 +31,7 @@ GROUPS = {
     },
     "Watch a machine": {
         "profile": "Measure it once, for predictions without running.",
+        "build-engine": "Build the engine for an MPI of this machine.",
         "health": "Check memory, arithmetic, messages, links and the node.",
         "probe": "Measure the latency that users feel, each second, for months.",
     },

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from venturi.execute import host
+from venturi.execute.build_tool import how_to_build
 from venturi.execute.engine import describe, executable_name, find_engine
 from venturi.execute.target import check_directory, file_system_of
 from venturi.model.error import UserError, VenturiError
@@ -18,10 +19,6 @@ from venturi.model.machine import MpiLibrary
 _NO_MPI = "no MPI"
 _NEEDS_MPI = "works through MPI"
 """How the engine without MPI begins to say what it lacks."""
-_MPI_PACKAGES = {
-    MpiLibrary.OPENMPI: "openmpi-bin libopenmpi-dev",
-    MpiLibrary.MPICH: "mpich libmpich-dev",
-}
 _TOOLS = {
     "mpirun.openmpi": "for --on openmpi",
     "mpirun.mpich": "for --on mpich",
@@ -68,7 +65,7 @@ def _engine(mpi: MpiLibrary | None) -> dict[str, Any]:
     try:
         described = describe(find_engine(mpi))
     except UserError as error:
-        need = f"install {_MPI_PACKAGES[mpi]} and build again" if mpi else error.hint
+        need = how_to_build(mpi) if mpi else error.hint
         return {"name": name, "built": False, "reason": need}
     except VenturiError as error:
         return {"name": name, "built": False, "reason": error.message}

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sysconfig
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from venturi.execute.build_tool import how_to_build
+from venturi.execute.installed import installed_folders
 from venturi.model.error import UserError, VenturiError
 from venturi.model.limit import is_exhausted
 from venturi.model.machine import MpiLibrary
@@ -32,20 +33,18 @@ def executable_name(mpi: MpiLibrary | None) -> str:
 def find_engine(mpi: MpiLibrary | None = None) -> Path:
     """The engine's path; UserError if this installation has none for that MPI.
 
-    Looked for in `$VENTURI_ENGINE_DIR`, beside the Python that runs, and in `PATH`.
+    Looked for in the folders of this installation, and in `PATH`.
     """
     name = executable_name(mpi)
-    folders = [os.environ.get("VENTURI_ENGINE_DIR", ""), sysconfig.get_path("scripts")]
-    for folder in folders:
-        if folder and os.access(Path(folder, name), os.X_OK):
-            return Path(folder, name).resolve()
+    for folder in installed_folders():
+        if os.access(folder / name, os.X_OK):
+            return (folder / name).resolve()
     found = shutil.which(name)
     if found is None:
         library = mpi.value if mpi else "no MPI"
         raise UserError(
             f"this installation has no engine for {library} ({name} not found)",
-            "install the MPI library's development package and build again; "
-            "'venturi doctor' shows what is built",
+            f"{how_to_build(mpi)}; 'venturi doctor' shows what is built",
         )
     return Path(found).resolve()
 

@@ -8,6 +8,7 @@ import secrets
 from datetime import UTC, datetime
 from pathlib import Path
 
+from venturi.execute.installed import user_data
 from venturi.model.error import UserError
 
 COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml", "key")
@@ -37,14 +38,13 @@ def store_directory(chosen: str | None) -> Path:
     named = chosen or os.environ.get("VENTURI_STORE")
     if named:
         return Path(named).absolute()
-    try:
-        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    except RuntimeError:
+    data = user_data()
+    if data is None:
         raise UserError(
             "this user has no home directory to keep results in",
             "say where: --store DIR, or VENTURI_STORE=DIR in the environment",
-        ) from None
-    return Path(data, "venturi").absolute()
+        )
+    return data
 
 
 def make_store(store: Path) -> None:
