@@ -244,6 +244,11 @@ def _size_bytes(path: Path, where: str) -> int:
 def _failure(where: str, code: int, stderr: str) -> UserError:
     lines = stderr.strip().splitlines()
     last = lines[-1] if lines else "no reason given"
+    if code == EXIT_NO_LIBRARY and last.startswith(ModuleNotFoundError.__name__):
+        return UserError(
+            f"{where} cannot be read: PyDarshan (the extra 'darshan') is not installed",
+            f"pip install 'darshan>=3.4,<4', or {TEXT_ROUTE}",
+        )
     if code == EXIT_NO_LIBRARY:
         return UserError(
             f"{where} cannot be read here because the 'darshan' library does not load ({last})",

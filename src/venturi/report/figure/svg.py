@@ -26,6 +26,7 @@ _NEEDS = (
     (resource.RLIMIT_NPROC, 64, "64 processes and threads (ulimit -u 64)"),
 )
 """The library reserves 64 GiB of addresses, opens some 20 files and starts threads."""
+_MISSING = "the extra 'figures' is not installed: pip install 'vl-convert-python>=1.7,<2'"
 _MARKUP = re.compile(r"<[^>]*>")
 _SIZE = re.compile(r'^<svg width="([\d.]+)" height="([\d.]+)"')
 
@@ -54,7 +55,7 @@ def why_not_drawn() -> str:
     try:
         import vl_convert  # noqa: F401
     except ImportError:
-        return "not drawn: vl-convert-python is not installed"
+        return f"not drawn: {_MISSING}"
     return ""
 
 
