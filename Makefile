@@ -10,7 +10,7 @@ STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test whole fast check tidy sanitized coverage nightly gen fmt bench demo docs clean
+.PHONY: help setup build test whole fast check tidy sanitized coverage nightly gen fmt bench demo docs wheel clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -73,7 +73,8 @@ nightly: test tidy sanitized coverage  ## what takes too long for every change: 
 	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
 	VENTURI_INJECTIONS=2000 $(PYTHON) -m pytest -rA tests/attack/test_signals_at_calls.py
 	@packaging/prepare nightly
-	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py tests/cli/test_rados.py
+	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py tests/cli/test_rados.py \
+	    tests/packaging/test_wheel.py
 	mkdir -p build/verdicts && $(PYTHON) bench/verdicts.py spoilt build/verdicts 200
 	$(PYTHON) bench/verdicts.py shipped build/verdicts
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
@@ -94,5 +95,8 @@ bench: setup     ## Venturi against the limit, as ratios measured side by side
 docs: setup      ## the documentation as a site in build/docs
 	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict
 
+wheel:           ## dist/*.whl: installs without a compiler on any Linux with glibc 2.28
+	@packaging/wheel/build
+
 clean:           ## remove what was built
-	rm -rf build $(VENV) demo
+	rm -rf build dist $(VENV) demo

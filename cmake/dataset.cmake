@@ -1,6 +1,21 @@
 # Finding the libraries of formats and servers.
 
-find_package(PkgConfig QUIET)
+option(VENTURI_PORTABLE "Leave out what needs a library that not every Linux has" OFF)
+if(NOT VENTURI_PORTABLE)
+  find_package(PkgConfig QUIET)
+endif()
+
+# _venturi_not_portable(INTERFACE LIBRARY PACKAGE): in a portable build the interface is left out,
+# and the function that calls this ends.
+macro(_venturi_not_portable interface library package)
+  if(VENTURI_PORTABLE)
+    venturi_no_backend(
+      ${interface}
+      "the engine that comes with the package is without ${library}: install it (Debian: ${package}), \
+then build an engine with it: venturi build-engine")
+    return()
+  endif()
+endmacro()
 
 # _venturi_hdf5(FLAVOUR TARGET): makes TARGET if pkg-config knows HDF5 of that flavour.
 function(_venturi_hdf5 flavour target)
@@ -19,6 +34,7 @@ endfunction()
 
 # venturi_find_hdf5(): without MPI for the plain engine, and for each MPI the one built with it.
 function(venturi_find_hdf5)
+  _venturi_not_portable(hdf5 HDF5 libhdf5-dev)
   _venturi_hdf5(serial venturi_hdf5_plain)
   if(TARGET venturi_hdf5_plain)
     venturi_engine_backend(
@@ -46,6 +62,7 @@ endfunction()
 
 # venturi_find_netcdf(): netCDF without MPI; where ranks share a file, one of them writes for all.
 function(venturi_find_netcdf)
+  _venturi_not_portable(netcdf netCDF libnetcdf-dev)
   if(PKG_CONFIG_FOUND)
     pkg_check_modules(VENTURI_NETCDF QUIET netcdf)
   endif()
@@ -68,6 +85,7 @@ endfunction()
 
 # venturi_find_zlib(): pieces of several ranks in one file, compressed if so wished.
 function(venturi_find_zlib)
+  _venturi_not_portable(bundle zlib zlib1g-dev)
   find_package(ZLIB QUIET)
   if(ZLIB_FOUND)
     foreach(engine IN LISTS VENTURI_ALL_ENGINES)
@@ -80,6 +98,7 @@ endfunction()
 
 # venturi_find_curl(): objects of an S3 server. 7.85 has the option that keeps it to HTTP.
 function(venturi_find_curl)
+  _venturi_not_portable(s3 libcurl libcurl4-openssl-dev)
   find_package(CURL 7.85 QUIET)
   if(CURL_FOUND)
     foreach(engine IN LISTS VENTURI_ALL_ENGINES)
@@ -97,6 +116,7 @@ endfunction()
 
 # venturi_find_rados(): objects of a Ceph pool.
 function(venturi_find_rados)
+  _venturi_not_portable(rados librados librados-dev)
   find_path(VENTURI_RADOS_INCLUDE rados/librados.h)
   find_library(VENTURI_RADOS_LIBRARY rados)
   if(VENTURI_RADOS_INCLUDE AND VENTURI_RADOS_LIBRARY)

@@ -55,14 +55,22 @@ endfunction()
 
 # Loops that are compiled once for each level of instructions; the best one is chosen at run time.
 # A library must not take the place of a loop that is measured, so nothing becomes memset or memcpy.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(VENTURI_LOOPS_STAY -fno-tree-loop-distribute-patterns)
+else()
+  set(VENTURI_LOOPS_STAY -fno-builtin)
+endif()
 function(_venturi_level level name bytes)
   set(VENTURI_LEVEL ${level})
   set(VENTURI_LEVEL_NAME ${name})
   set(VENTURI_LEVEL_BYTES ${bytes})
   set(file ${VENTURI_GENERATED}/kernel/memory_loops_${level}.cpp)
   configure_file(${PROJECT_SOURCE_DIR}/engine/kernel/memory_loops.cpp.in ${file} @ONLY)
-  set(flags -O3 -fno-tree-loop-distribute-patterns -ffp-contract=fast -Wno-psabi)
+  set(flags -O3 ${VENTURI_LOOPS_STAY} -ffp-contract=fast -Wno-psabi)
   if(NOT level STREQUAL "base")
+    if(VENTURI_ZIG)
+      string(REPLACE - _ name ${name})
+    endif()
     list(APPEND flags -march=${name})
   endif()
   set_source_files_properties(

@@ -30,8 +30,9 @@ set(VENTURI_TRACER_SOURCES
     wrap_stdio.c
     wrap_wide.c)
 list(TRANSFORM VENTURI_TRACER_SOURCES PREPEND tracer/)
-include(CheckIncludeFile)
-check_include_file(sys/single_threaded.h VENTURI_HAS_SINGLE_THREADED)
+# Linked, because a header may be newer than the C library that is built for.
+include(CheckSymbolExists)
+check_symbol_exists(__libc_single_threaded sys/single_threaded.h VENTURI_HAS_SINGLE_THREADED)
 if(VENTURI_HAS_SINGLE_THREADED)
   set(VENTURI_SINGLE glibc)
 else()

@@ -61,6 +61,7 @@ NEEDS = {
     "hdf5": Need("HDF5 with its headers", lambda: any(Path("/usr/include").glob("hdf5*"))),
     "netcdf": Need("netCDF with its headers", Path("/usr/include/netcdf.h").exists),
     "pnetcdf": Need("PnetCDF with its headers", Path("/usr/include/pnetcdf.h").exists),
+    "debootstrap": Need("debootstrap", _programs("debootstrap")),
     "runner": Need("gitlab-ci-local", _programs("gitlab-ci-local")),
     "sanitizers": Need("engines built with sanitizers", lambda: True),
 }

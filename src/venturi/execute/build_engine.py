@@ -18,8 +18,10 @@ from venturi.execute.installed import engines_of, source_folder, user_data
 from venturi.model.error import UserError, VenturiError
 from venturi.model.machine import MpiLibrary
 
-NEEDED_BYTES = 150 << 20
+BUILD_BYTES = 150 << 20
 """Free space for building; the objects and programs of one engine take less than 100 MiB."""
+ENGINE_BYTES = 30 << 20
+"""Free space for the engine with its modules, which are less than 15 MiB."""
 _FULL = ("No space left on device", "Disk quota exceeded")
 _LOG = "build.log"
 _STEP = re.compile(r"^\[\s*(\d+)(?:/(\d+)|%)\]")
@@ -59,10 +61,10 @@ def build_engine(
     target = _target(sources, prefix)
     with tempfile.TemporaryDirectory(prefix="venturi-engine-") as made:
         place = Path(made)
-        _check_space(place)
+        _check_space(place.parent, BUILD_BYTES, "TMPDIR=DIR")
+        _check_space(_nearest(target), ENGINE_BYTES, "--prefix DIR")
         configure = _configuration(sources, place, mpi)
         _make_folder(target)
-        _check_space(target)
         log = target / _LOG
         try:
             lines = _run(configure, lambda _: None)
@@ -95,13 +97,18 @@ def _make_folder(target: Path) -> None:
         ) from None
 
 
-def _check_space(folder: Path) -> None:
-    """Raise UserError where a folder's file system is too full for building."""
+def _nearest(folder: Path) -> Path:
+    """The folder, or the first above it that is there."""
+    return next(place for place in (folder, *folder.parents) if place.is_dir())
+
+
+def _check_space(folder: Path, needed: int, other: str) -> None:
+    """Raise UserError where a folder's file system has less free; `other` chooses another."""
     free = shutil.disk_usage(folder).free
-    if free < NEEDED_BYTES:
+    if free < needed:
         raise UserError(
-            f"{folder} has {free >> 20} MiB free: building needs {NEEDED_BYTES >> 20} MiB",
-            "make room, or choose other folders: TMPDIR for building, --prefix for the engine",
+            f"{folder} has {free >> 20} MiB free: an engine needs {needed >> 20} MiB there",
+            f"make room, or choose another folder with {other}",
         )
 
 
