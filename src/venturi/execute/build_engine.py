@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,9 +71,12 @@ def build_engine(
             lines = _run(configure, lambda _: None)
             build = [configure[0], "--build", made, "--target", executable_name(mpi)]
             lines += _run([*build, "--parallel", str(jobs)], progress)
+            engine = _install(place, target, mpi)
         except _BuildError as error:
             raise _failure(error.lines, place, log) from None
-        engine = _install(place, target, mpi)
+        finally:
+            with suppress(OSError):
+                target.rmdir()  # only where nothing is in it
     return _checked(engine, mpi)
 
 
