@@ -77,7 +77,9 @@ def test_scripts_elsewhere_are_found_by_the_record_of_the_installation(
     (tmp_path / "bin" / "venturi-engine").touch()
     monkeypatch.syspath_prepend(str(site))
     installed._recorded_folder.cache_clear()
-    assert list(installed_folders())[-1] == (tmp_path / "bin").resolve()
+    *_, recorded, beside = installed_folders()
+    assert recorded == (tmp_path / "bin").resolve()
+    assert beside == Path(installed.__file__).parents[2] / "bin"
     installed._recorded_folder.cache_clear()
 
 

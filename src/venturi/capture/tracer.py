@@ -41,7 +41,7 @@ def find_tracer() -> Path:
             return (folder / LIBRARY).resolve()
     raise UserError(
         f"this installation has no tracer ({LIBRARY} was not found)",
-        "install Venturi again with a C compiler, or use --with strace",
+        "install Venturi again, or use --with strace",
     )
 
 

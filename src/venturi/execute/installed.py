@@ -20,8 +20,8 @@ def installed_folders() -> Iterator[Path]:
     """The folders in which engines and the tracer are looked for; the first that has one counts.
 
     `$VENTURI_ENGINE_DIR`, the engines that `venturi build-engine` built from these very sources,
-    the Python's folder of scripts, and the one into which pip put the scripts (`--user`,
-    `--target`).
+    the Python's folder of scripts, the one that the record of the installation names (`--user`,
+    `--prefix`), and the one beside the package (`--target`).
     """
     named = os.environ.get("VENTURI_ENGINE_DIR", "")
     if named:
@@ -33,6 +33,7 @@ def installed_folders() -> Iterator[Path]:
     recorded = _recorded_folder()
     if recorded is not None:
         yield recorded
+    yield Path(venturi.__file__).resolve().parents[1] / "bin"
 
 
 def user_data() -> Path | None:
