@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import click
 
+from venturi.cli.help import SHOWS_ALL
 from venturi.cli.main import COMMANDS, venturi
 
 NAMES = tuple(COMMANDS)
@@ -25,6 +26,7 @@ _VERBATIM = "\b"
 def text(name: str) -> str:
     """Return the page of one command and of the commands below it."""
     context = click.Context(venturi, info_name="venturi")
+    context.meta[SHOWS_ALL] = True
     command = venturi.get_command(context, name)
     if command is None:
         raise LookupError(f"there is no command '{name}'")
@@ -45,7 +47,7 @@ def index() -> str:
     parts = [
         "# Commands",
         "<!-- Generated from the commands' help by `make gen`; do not edit. -->",
-        "Each page is what `venturi COMMAND --help` prints.",
+        "Each page is all of a command's help: what `--help-all` prints, or `--help` alone.",
         "\n".join(lines),
         EXIT_CODES,
     ]
@@ -71,13 +73,14 @@ def _described(command: click.Command, context: click.Context) -> Iterator[str]:
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"```\n{context.command_path} {usage}\n```"
     yield from map(_paragraph, inspect.cleandoc(command.help or "").split("\n\n"))
-    options = [_option(one, context) for one in command.params if isinstance(one, click.Option)]
+    known = [one for one in command.params if isinstance(one, click.Option)]
+    records = [one.get_help_record(context) for one in known]
+    options = [_option(*record) for record in records if record is not None]
     if options:
         yield "\n".join(options)
 
 
-def _option(option: click.Option, context: click.Context) -> str:
-    words, about = option.get_help_record(context) or (option.opts[-1], "")
+def _option(words: str, about: str) -> str:
     return f"* `{words}`: {_escaped(about)}" if about else f"* `{words}`"
 
 
