@@ -29,6 +29,7 @@ from venturi.derive.nest.tree import (
     Statement,
     loose_key,
     merged,
+    room,
     statements,
     strict_key,
     turns_done,
@@ -43,6 +44,10 @@ until then is what is told. About three seconds."""
 _WORK_OF_PRICE = 20
 FEW_NODES = 400
 """Of which a search comes to its end, as a rule."""
+LEAST_ROOM = 100_000
+ROOM_OF_CALL = 8
+"""Places that the turns of a loop may need side by side, some and so many for each call: loops
+within each other whose turns differ a hundredfold would need a million for each."""
 MOST_CUTS = 20
 """Ways to cut a list into turns that are looked at."""
 MOST_TRIED = (6, 4, 3, 2)
@@ -131,6 +136,7 @@ class _LoopSearch:
         self._calls = calls
         self._only_even = only_even
         self._work = 0
+        self._most_room = LEAST_ROOM + ROOM_OF_CALL * len(calls.kind)
         self._prices: dict[int, tuple[Node, float]] = {}
         """Of nodes, each of which stands in one scope only."""
 
@@ -249,7 +255,7 @@ class _LoopSearch:
         turns = [nodes[begin:end] for begin, end in zip(cut.begins, ends, strict=True)]
         self._work += sum(map(_size, nodes[cut.begins[0] : cut.end]))
         rows = aligned(turns)
-        if rows is None:
+        if rows is None or room(rows) > self._most_room:
             return None
         body = self.together(rows, scope.inside(np.full(scope.valid.shape, len(turns))))
         ranks = scope.axes - scope.loops

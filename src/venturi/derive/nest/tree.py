@@ -55,6 +55,18 @@ def strict_key(node: Node) -> Hashable:
     return ("loop", tuple(strict_key(one) for one in node.body))
 
 
+def room(iterations: list[list[Node | None]]) -> int:
+    """How many places the turns of a new loop need as one body: each statement has one for every
+    turn that any of the loops around it ever has, also where it is absent."""
+    places = 0
+    for column in zip(*iterations, strict=True):
+        there = [list(statements([node])) for node in column if node is not None]
+        for same in zip(*there, strict=True):
+            widest = np.max([statement.at.shape for statement in same], axis=0)
+            places += len(column) * int(np.prod(widest, dtype=np.int64))
+    return places
+
+
 def merged(iterations: list[list[Node | None]], axis: int) -> list[Node]:
     """The turns of a new loop as one body: column by column, each a node or nothing."""
     columns = zip(*iterations, strict=True)
@@ -71,7 +83,7 @@ def _stacked(nodes: list[Node | None], axis: int) -> Node:
     loops = [node if isinstance(node, LoopNode) else None for node in nodes]
     longest = max(int(loop.count.max(initial=0)) for loop in loops if loop is not None)
     bodies = [
-        None if loop is None else [_padded(one, axis, longest) for one in loop.body]
+        None if loop is None else [_padded(one, loop.count.ndim, longest) for one in loop.body]
         for loop in loops
     ]
     body = [
