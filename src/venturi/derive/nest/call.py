@@ -11,6 +11,7 @@ import numpy as np
 from venturi.derive.nest.position import PositionMove, moves_of
 from venturi.derive.nest.slot import FileFamily, slots_of
 from venturi.derive.operation.array import NO_DATASET
+from venturi.derive.operation.pace import NOTHING_SHARE
 from venturi.derive.operation.table import APPENDS, CREATES, TOGETHER, TRUNCATES, Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -24,8 +25,6 @@ LEAST_COMPUTE_NS = 1_000_000
 """Shorter computing is told by its mean: another process on the processor makes as much."""
 ALIKE = 1.5
 """Times of computing that lie nearer than this factor are of one kind."""
-NOTHING_SHARE = 0.005
-"""Of the run: the shortest computing, less than this together, matters to nobody."""
 
 DATA = (KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE])
 _SAID = frozenset(

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.nest.call import COMPUTE, DATA, NOTHING_SHARE, RankCalls
+from venturi.derive.nest.call import COMPUTE, DATA, RankCalls
 from venturi.derive.nest.fit import RANKS, Fit
 from venturi.derive.nest.position import PositionMove
 from venturi.derive.nest.price import LoopScope, StatementText, count_of, said_of
 from venturi.derive.nest.tree import ABSENT, LoopNode, Node, Statement, in_shape, statements
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.memory import memory_keys
-from venturi.derive.operation.pace import usual_ns
+from venturi.derive.operation.pace import least_rest_ns, usual_ns
 from venturi.derive.operation.run import Steps, seconds_text, sync_mode
 from venturi.derive.operation.table import Table
 from venturi.model.expression import (
@@ -40,9 +40,6 @@ from venturi.model.workload import (
     TruncateStep,
     Value,
 )
-
-CALL_TO_CALL_S = 2e-6
-"""A program's way from one call to the next, and what recording takes: no computing."""
 
 NameOf = Callable[[int, str, bool], str]
 """The name of an entry, for a family, the expression that says which of it, and whether the call
@@ -79,7 +76,7 @@ class StepWriter:
             rests.append(np.zeros(0) if is_loop else self._rests_s(node))
         rest_s = np.concatenate(rests)
         longest = max(range(len(nodes)), key=lambda number: float(rests[number].sum()))
-        least_s = max(NOTHING_SHARE * self._span_s, CALL_TO_CALL_S * len(rest_s))
+        least_s = least_rest_ns(self.table.span_ns, len(rest_s)) / 1e9
         out: Steps = []
         for number, (when, steps) in enumerate(told):
             if number == longest and rest_s.sum() >= least_s:
@@ -87,12 +84,6 @@ class StepWriter:
                 _add(out, when, [StepSpec(compute=mean)])
             _add(out, when, steps)
         return out
-
-    @property
-    def _span_s(self) -> float:
-        """How long the run is, all ranks together."""
-        table = self.table
-        return table.ranks * float(table.end_ns.max() - table.start_ns.min()) / 1e9
 
     def _rests_s(self, node: Node) -> Column:
         """Computing before the calls of a step that neither stands by itself nor is told with it,

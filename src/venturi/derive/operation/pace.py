@@ -29,6 +29,10 @@ _QUICK = [
     KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SEEK, Kind.SYNC, Kind.DATA_SYNC)
 ]
 """Calls on descriptors, which are known by a number."""
+NOTHING_SHARE = 0.005
+"""Of the run: the shortest computing, less than this together, matters to nobody."""
+CALL_TO_CALL_NS = 2000
+"""A program's way from one call to the next, and what recording takes: no computing."""
 LEAST_STEP_NS = 100_000
 """Own: a step of computing is worth its line from so long on."""
 LEAST_REQUESTS = 8
@@ -37,8 +41,10 @@ RECORDED_BY = "venturi"
 """The format of our own captures: others take microseconds to record a call, or leave calls out."""
 
 
-def beside_ns(operations: Operations, rows: Column, height: Column, of_files: Column) -> Column:
-    """For each of these rows the time since the one before, of its process, in calls that are none
+def beside_ns(
+    operations: Operations, rank: Column, rows: Column, height: Column, of_files: Column
+) -> Column:
+    """For each of these rows the time since the one before, of its rank, in calls that are none
     of them: on files of the application, a mask, and no higher than the row, by `height`.
 
     The proxy makes these calls, too: it opens datasets, and seeks.
@@ -46,8 +52,8 @@ def beside_ns(operations: Operations, rows: Column, height: Column, of_files: Co
     begin, end = operations.start_ns, np.maximum(operations.end_ns, operations.start_ns)
     if not len(rows):
         return np.zeros(0, np.int64)
-    # A clock that goes on from process to process.
-    which = np.unique(operations.process, return_inverse=True)[1]
+    # A clock that goes on from rank to rank.
+    which = np.unique(rank, return_inverse=True)[1]
     shift = which * (int(end.max()) - int(begin.min()) + 1)
     order = np.lexsort((rows, which[rows]))
     mine = rows[order]
@@ -81,23 +87,28 @@ def _spent_until(begin: Column, end: Column) -> Callable[[Column], Column]:
 
 
 def computing_ns(
-    process: Column,
+    rank: Column,
     kind: Column,
     start_ns: Column,
     end_ns: Column,
     source: str,
     beside: Column | None = None,
 ) -> Column:
-    """What each process did between its operations, which come in the order of time, before each of
+    """What each rank did between its operations, which come in the order of time, before each of
     them, less the time in calls `beside` them; UNKNOWN of the first ones, and of captures that
-    cannot know."""
-    found = np.full(len(process), UNKNOWN, np.int64)
-    if source != RECORDED_BY or not len(process):
+    cannot know.
+
+    Processes that act as one rank (the commands of a pipe) compute while others of them are in
+    calls; what is between the calls of all of them is the rank's.
+    """
+    found = np.full(len(rank), UNKNOWN, np.int64)
+    if source != RECORDED_BY or not len(rank):
         return found
-    order = np.argsort(process, kind="stable")
-    owner, start, end = process[order], start_ns[order], end_ns[order]
+    order = np.argsort(rank, kind="stable")
+    owner, start, end = rank[order], start_ns[order], end_ns[order]
     same = owner[1:] == owner[:-1]
-    way = np.maximum(start[1:] - end[:-1], 0)[same]
+    turn = np.cumsum(np.append(False, ~same)) * (int(end.max()) - int(start.min()) + 1)
+    way = np.maximum((start + turn)[1:] - np.maximum.accumulate(end + turn)[:-1], 0)[same]
     if beside is not None:
         way = np.maximum(way - beside[order[1:][same]], 0)
     found[order[1:][same]] = np.maximum(way - _recording_ns(way, kind[order[:-1]][same]), 0)
@@ -114,10 +125,11 @@ def _recording_ns(way_ns: Column, kind: Column) -> Column:
     return found
 
 
-def beside_pauses(computing: Column, stretch: Column, pauses_ns: Column) -> Column:
-    """The same, but UNKNOWN where a pause of all ranks was before, which is told by itself."""
-    pause = pauses_ns[stretch]
-    return np.where((pause > 0) & (computing >= pause), UNKNOWN, computing)
+def beside_pauses(computing: Column, pause_ns: Column) -> Column:
+    """The same, but UNKNOWN where it is the pause of all ranks before, which is told by itself; 0:
+    there is none."""
+    is_pause = (pause_ns > 0) & (computing >= pause_ns - MOST_RECORDING_NS)
+    return np.where(is_pause, UNKNOWN, computing)
 
 
 def usual_ns(computing: Column) -> float:
@@ -144,6 +156,12 @@ def between_ns(computing: Column) -> float:
     if 2 * np.count_nonzero(known >= LEAST_STEP_NS) <= len(computing):
         return 0.0
     return float(f"{np.mean(known):.3g}")
+
+
+def least_rest_ns(span_ns: int, calls: int) -> float:
+    """From so long on, in all, it matters what so many calls compute beyond what is told with them,
+    in a run of this length."""
+    return max(NOTHING_SHARE * span_ns, float(CALL_TO_CALL_NS * calls))
 
 
 def _nearest(value: float) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from venturi.derive.operation.again import Holdings, least_reach, makes, split_by_files
 from venturi.derive.operation.apart import Apart, without
+from venturi.derive.operation.computing import TurnComputing
 from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
@@ -24,7 +25,7 @@ from venturi.derive.operation.name_step import NameSteps
 from venturi.derive.operation.naming import Choice, Key, Names, Use, any_files, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
-from venturi.derive.operation.run import Run, Said, Steps, compute_before, seconds_text, sync_mode
+from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Loops, Scene, SomeTurns, crew_of, some_turns
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
@@ -401,11 +402,13 @@ class Program:
     def _token_nodes(
         self, nodes: Sequence[Node], visits: Column, scene: Scene, use: Use, out: Steps
     ) -> None:
+        computing = TurnComputing(self.table, self.tokens, out)
         for node in nodes:
             if isinstance(node, Leaf):
                 shape = (1,) * (visits.ndim - 1) + node.places.shape + (1,)
                 axes = visits.shape[:-1] + (1,) * node.places.ndim + visits.shape[-1:]
                 ids = visits.reshape(axes) + node.places.reshape(shape)
+                computing.tell_before(ids)
                 self._token(ids, scene, use, out)
                 continue
             inner = scene.inside(node.count)
@@ -414,10 +417,10 @@ class Program:
             self._named.close(len(inner.loops), body)
             if body:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
+        computing.tell_rest()
 
     def _token(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         kind = KINDS[int(self.tokens.kind[ids.flat[0]])]
-        out += compute_before(self.table, self.tokens, ids)
         if kind is Kind.OPEN:
             self._named.open(ids, scene, use, out)
         elif kind in (Kind.READ, Kind.WRITE):
@@ -480,7 +483,7 @@ class Program:
         if not is_plain:
             return
         if is_write:
-            self._wrote(name, said, ids)
+            self._state.wrote(name, said, int(self.tokens.end[ids].min()))
         else:
             self._needs(use, said)
 
@@ -520,9 +523,6 @@ class Program:
         written = None if have is None else int(have.min())
         name = state.said(use.name, self.names)
         return data_steps(Run(self.table, self.tokens, ids, scene, name, is_shared, shift, written))
-
-    def _wrote(self, name: str, said: Said, ids: Column) -> None:
-        self._state.wrote(name, said, int(self.tokens.end[ids].min()))
 
     def _lacks(self, name: str, said: Said, use: Use) -> bool:
         turns = said.turns if name == use.name and not use.shift else None
@@ -574,7 +574,7 @@ class Program:
             body += said.steps
             self._named.shut(name, use, body)
             if kind is Kind.WRITE:
-                self._wrote(name, said, chosen)
+                self._state.wrote(name, said, int(self.tokens.end[chosen].min()))
             else:
                 self._needs(use, said)
             self.told.append(Told(part.stream, said, kind is Kind.WRITE, len(chosen)))

@@ -10,11 +10,11 @@ import numpy as np
 from venturi.derive.operation.beside import look_keys
 from venturi.derive.operation.fit import affine, by_rank_text, linear_text
 from venturi.derive.operation.memory import memory_keys
-from venturi.derive.operation.pace import between_ns, usual_ns
+from venturi.derive.operation.pace import UNKNOWN, usual_ns
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
-from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
+from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import BareStep, DataStep, StepSpec
@@ -117,11 +117,6 @@ class Run:
         return self._of(self.tokens.shape)
 
     @property
-    def think_ns(self) -> Column:
-        """Time between requests, in nanoseconds."""
-        return self._of(self.tokens.think_ns)
-
-    @property
     def unit(self) -> Column:
         """Size of all requests but the last, which may be shorter; 0 where they differ."""
         return self._of(self.tokens.unit)
@@ -201,12 +196,9 @@ class Run:
         """The keys of what is done between requests, and of the memory of the first rank's."""
         tokens = self.ids.reshape(-1, self.ids.shape[-1])[:, 0]
         rows = np.concatenate([self.rows(int(token)) for token in tokens])
-        think = self.think_ns
         keys: dict[str, Any] = {}
-        if np.count_nonzero(think) * 2 > think.size:
-            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
-        elif (computing := usual_ns(self.table.computing_ns[rows])) > 0:
-            keys["think"] = seconds_text(computing / 1e9)
+        if (think_ns := think_ns_of(self.table, self.tokens, self.ids)) > 0:
+            keys["think"] = seconds_text(think_ns / 1e9)
         in_time = rows[np.argsort(self.table.start_ns[rows], kind="stable")]
         return keys | memory_keys(self.table, in_time)
 
@@ -235,13 +227,17 @@ class Run:
         return [StepSpec(when=crew.condition, do=steps)]
 
 
-def compute_before(table: Table, tokens: Tokens, ids: Column) -> Steps:
-    """What is computed before calls that move nothing, where it is worth a step; requests have
-    think times."""
-    if KINDS[int(tokens.kind[ids.flat[0]])] in (Kind.READ, Kind.WRITE):
-        return []
-    computing = between_ns(table.computing_ns[tokens.rows[tokens.first[ids.ravel()]]])
-    return [StepSpec(compute=seconds_text(computing / 1e9))] if computing else []
+def think_ns_of(table: Table, tokens: Tokens, ids: Column) -> float:
+    """How long the ranks compute before each request of these tokens, as their steps tell it; 0
+    where they do not."""
+    paced = tokens.think_ns[ids]
+    of_first = ids.reshape(-1, ids.shape[-1])[:, 0].tolist()
+    computed = table.computing_ns[np.concatenate([tokens.rows_of(one) for one in of_first])]
+    if np.count_nonzero(paced) * 2 <= paced.size:
+        return usual_ns(computed)
+    pace_ns = float(np.mean(paced[paced > 0]))
+    known = computed[computed != UNKNOWN]
+    return min(pace_ns, float(np.mean(known))) if len(known) else pace_ns
 
 
 def seconds_text(seconds: float) -> str:

@@ -132,10 +132,10 @@ class Table:
     """Of reads and writes, the bits of `detail` that say where their memory is."""
     start_ns: Column
     end_ns: Column
-    computing_ns: Column
-    """What the process did just before, or UNKNOWN (`pace`)."""
+    way_ns: Column
+    """How long the rank computed just before, or UNKNOWN (`pace`)."""
     beside_ns: Column
-    """Time since the process's operation before in calls that are not in the table (`pace`)."""
+    """Time since the rank's operation before in calls that are not in the table (`pace`)."""
     follows: Column
     """Whether the rank's operation just before was on the same file."""
     stretch: Column
@@ -164,6 +164,21 @@ class Table:
     def has_looks(self) -> bool:
         """Whether calls that move nothing are told beside requests."""
         return bool(np.any(self.seeks) or np.any(self.empty))
+
+    @cached_property
+    def computing_ns(self) -> Column:
+        """What the rank computed just before, or UNKNOWN: also of a pause of all ranks, which is
+        told by itself."""
+        in_time = np.lexsort((self.start_ns, self.stretch, self.rank))
+        rank, stretch = self.rank[in_time], self.stretch[in_time]
+        begins = np.ones(len(self), bool)
+        begins[in_time[1:]] = (rank[1:] != rank[:-1]) | (stretch[1:] != stretch[:-1])
+        return beside_pauses(self.way_ns, np.where(begins, self.pauses_ns[self.stretch], 0))
+
+    @cached_property
+    def span_ns(self) -> int:
+        """How long the run is, all ranks together."""
+        return self.ranks * int(self.end_ns.max() - self.start_ns.min())
 
     def is_kind(self, *kinds: Kind) -> Column:
         """A mask of the rows of these kinds."""
@@ -201,8 +216,8 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    beside = _beside(operations, rows, own)
-    computing = computing_ns(process, kind, start, end, trace.source.format, beside)
+    beside = _beside(operations, rows, own, actors)
+    computing = computing_ns(rank, kind, start, end, trace.source.format, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     offset = _places(operations, rows, moved, notes)
     size = _sizes(operations, rows, file, offset, notes)
@@ -232,7 +247,7 @@ def table_of(captured: Captured) -> Table:
         memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
-        computing_ns=beside_pauses(computing[order], whole, pauses),
+        way_ns=computing[order],
         beside_ns=beside[order],
         follows=follows_of(file, rank)[order],
         stretch=whole,
@@ -255,10 +270,11 @@ def _refuse_nothing(trace: Trace, operations: Operations, rows: Column) -> None:
         )
 
 
-def _beside(operations: Operations, rows: Column, own: Column) -> Column:
+def _beside(operations: Operations, rows: Column, own: Column, actors: Actors) -> Column:
     """Time in calls on the application's files that are not in the table, before each row."""
     of_files = own[np.minimum(operations.file, len(own) - 1)] & (operations.error == 0)
-    return beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
+    rank = actors.of_process[operations.process]
+    return beside_ns(operations, rank, rows, _HEIGHT[operations.layer], of_files)
 
 
 def _sizes(
