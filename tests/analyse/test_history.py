@@ -13,6 +13,7 @@ import pytest
 
 from store.test_store import result, venturi
 from venturi.analyse.change_point import change_points
+from venturi.analyse.change_point import FEWEST, change_points, seen_after
 from venturi.analyse.history import history_of
 from venturi.model.document import parse_json
 from venturi.model.history import History, KnownChange, Trend
@@ -168,3 +169,26 @@ def test_rates_of_names_are_called_as_a_runs_own_summary_calls_them() -> None:
     assert figure.table is not None
     assert figure.table.rows[0][2] == "12.3 k stats/s"
     assert '"title": "k stats/s"' in json.dumps(figure.spec)
+
+
+def test_a_step_shows_after_as_many_sessions_as_are_named() -> None:
+    """A clean step, wherever it is; four times out of five, and never where no order can show it."""
+    found: list[bool] = []
+    for before in range(1, 40):
+        for after in range(1, before):
+            values = [1.0 + 1e-4 * (n % 3) - 0.5 * (n >= before) for n in range(before + after)]
+            seen = change_points(values, 0.05) == [before]
+            if before + after < FEWEST - 1:
+                assert not seen
+            elif after >= seen_after(before):
+                found.append(seen)
+    assert sum(found) >= 0.8 * len(found) > 400
+
+
+@pytest.mark.parametrize("count", range(1, 20))
+def test_few_sessions_are_never_called_steady(count: int) -> None:
+    chosen = sessions(count, 0.5)[AT - count // 2 : AT - count // 2 + count]
+    [series] = history_of(chosen).series
+    is_told = count >= FEWEST
+    assert (series.trend is not Trend.SHORT) == is_told == (series.detectable is not None)
+    assert is_told or "Too few sessions to tell: a series needs 13" in history_of(chosen).headline

@@ -81,7 +81,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A store with three machines, a regression, failed runs and a scaling study, and its site."""
     home = tmp_path_factory.mktemp("whole")
     failed = result(88, minute=30, level="INVALID", metrics={}, session="failed")
-    own = [*sessions(), failed, *sessions(12, 1000, machine="beta"), *scaling_study()]
+    own = [*sessions(), failed, *sessions(14, 1000, machine="beta"), *scaling_study()]
     own += sessions(10, 1000, name="checkpoint", machine="gamma")
     store = store_of(home / "store", own)
     made(home / "public", store)

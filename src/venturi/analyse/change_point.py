@@ -8,8 +8,9 @@ the same each time, so two calls give one answer.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,26 @@ SHUFFLES = 999
 ALPHA = 0.002
 SHORTEST = 3
 """Values of a segment at least: what two or fewer show may be chance."""
+_POSSIBLE, _LIKELY = 2.0, 5.0
+"""Two orders are as strong as a clean step: the step, and the same the other way round. They are no
+more than chance's share where that share of all orders is two or more; that at most one of the
+shuffles is as strong is four times out of five so where it is five."""
 _MOST_CELLS = 4_000_000
 _BATCH = 20
+
+
+def _allowed(values: int, after: int) -> float:
+    """Of all orders in which so many values have others among the last, chance's share."""
+    return math.comb(values, after) * ALPHA
+
+
+FEWEST = next(n for n in count(2 * SHORTEST) if _allowed(n, n // 2) >= _POSSIBLE)
+"""Values among which any step can be more than chance."""
+
+
+def seen_after(before: int) -> int:
+    """How many values show a clean step, as a rule, if so many stood before it."""
+    return next(after for after in count(SHORTEST) if _allowed(before + after, after) >= _LIKELY)
 
 
 def change_points(

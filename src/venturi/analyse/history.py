@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from venturi.analyse.change_point import SHORTEST, change_points
+from venturi.analyse.change_point import FEWEST, change_points, seen_after
 from venturi.analyse.left_out import is_invalid, left_out_text
 from venturi.model.comparison import Difference
 from venturi.model.history import (
@@ -77,13 +77,14 @@ def _series(
     better = newest.metrics[name].better
     values = [session.value for session in sessions]
     changes: list[ChangePoint] = []
-    detectable = None
-    if len(values) >= 2 * SHORTEST and min(values) > 0.0:
+    detectable = after = None
+    if len(values) >= FEWEST and min(values) > 0.0:
         logs = [math.log(value) for value in values]
         points = change_points(logs, math.log1p(least))
         changes = [_change(sessions, firsts, points, i, better) for i in range(len(points))]
         changes = [_with_reason(change, firsts, known) for change in changes]
         detectable = max(least, math.expm1(_REACH * _deviation(logs)))
+        after = seen_after(len(values) - max(points, default=0))
     return Series(
         name=f"{newest.name} {newest.step}".rstrip(),
         machine=newest.machine,
@@ -97,6 +98,7 @@ def _series(
         sessions=sessions,
         changes=changes,
         detectable=detectable,
+        seen_after=after,
         trend=_trend(changes, better) if detectable is not None else Trend.SHORT,
     )
 
@@ -205,6 +207,6 @@ def _headline(series: Sequence[Series]) -> str:
             f"{abs(last.change):.0%} since {last.started[:10]}{more}."
         )
     if not told:
-        return f"Too few sessions to tell: a series needs {2 * SHORTEST}."
+        return f"Too few sessions to tell: a series needs {FEWEST}."
     left = f" ({short} more have too few sessions)" if short else ""
     return f"Nothing got worse in {told} series{left}."

@@ -92,6 +92,8 @@ class Series(Document):
     changes: list[ChangePoint]
     detectable: Real | None
     """The least lasting change, as a share, that is found four times out of five."""
+    seen_after: Positive | None = None
+    """How many sessions after such a change, if it comes now, show it."""
     trend: Trend
 
 

@@ -44,9 +44,17 @@ def row_of(series: Series, units: Units) -> tuple[str, ...]:
         series.metric,
         quantity.count(len(series.sessions)),
         quantity.with_unit(series.sessions[-1].value, series.unit, units, series.of),
-        "–" if series.detectable is None else f"≥ {quantity.percent(series.detectable)}",
+        _detected(series),
         trend_text(series),
     )
+
+
+def _detected(series: Series) -> str:
+    """Which change would be found, and how many sessions after it."""
+    if series.detectable is None:
+        return "–"
+    after = f" after {series.seen_after}" if series.seen_after else ""
+    return f"≥ {quantity.percent(series.detectable)}{after}"
 
 
 def title_of(series: Series) -> str:

@@ -39,7 +39,10 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
     finding = f"{finding}." if finding else "No change of its level."
     if series.detectable is not None:
         seen = quantity.percent(series.detectable)
-        finding += f" A lasting change of {seen} or more would be found."
+        when = ""
+        if series.seen_after:
+            when = f", {quantity.counted(series.seen_after, 'session')} after it"
+        finding += f" A lasting change of {seen} or more would be found{when}."
     return Figure(
         name=f"history-{number}",
         title=f"{series.metric}: {title_of(series)}",
