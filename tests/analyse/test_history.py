@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from store.test_store import result, venturi
-from venturi.analyse.change_point import change_points
 from venturi.analyse.change_point import FEWEST, change_points, seen_after
 from venturi.analyse.history import history_of
 from venturi.model.document import parse_json
