@@ -51,3 +51,13 @@ def test_the_demo_ends_with_a_page_that_says_what_was_measured(tmp_path: Path) -
     left = {path.name for path in out.iterdir()}
     assert not {"scratch", ".elsewhere"} & left
     assert not [name for name in left if name.startswith("venturi-")]
+
+
+def test_a_folder_with_files_of_others_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "mine").write_text("mine")
+    line = [ROOT / "packaging" / "demo", tmp_path]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "holds files that no demo made" in done.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["store", "mine"]
