@@ -203,18 +203,18 @@ def _turn(entry: tuple[tuple[int, int], Candidate]) -> tuple[int, int]:
 
 
 def named(text: str, context: EvaluationContext, settings: RunSettings) -> Candidate:
-    """The change that `--what-if KEY=VALUE` means; UserError where it cannot be."""
+    """The change that KEY=VALUE means; UserError where it cannot be."""
     key, sign, value = (part.strip() for part in text.partition("="))
     change = next((change for change in changes() if change.key == key), None)
     if change is None or not sign or not value:
         forms = ", ".join(f"{change.key}={change.form}" for change in changes())
-        raise UserError(f"--what-if {text}: no such change", f"known are {forms}")
+        raise UserError(f"{text}: no such change", f"known are {forms}")
     try:
         candidate = made(change, value, context, settings)
     except DoesNotApply as reason:
-        raise UserError(f"--what-if {text}: it does not apply: {reason}") from None
+        raise UserError(f"{text}: it does not apply: {reason}") from None
     if candidate.variant.workload == context.workload:
-        raise UserError(f"--what-if {text}: the workload is like that already")
+        raise UserError(f"{text}: the workload is like that already")
     return candidate
 
 
