@@ -171,13 +171,14 @@ def test_rates_of_names_are_called_as_a_runs_own_summary_calls_them() -> None:
 
 
 def test_a_step_shows_after_as_many_sessions_as_are_named() -> None:
-    """A clean step, wherever it is; four times out of five, and never where no order can show it."""
+    """A clean step, wherever it is: four times out of five, and never where none can be shown."""
     found: list[bool] = []
     for before in range(1, 40):
         for after in range(1, before):
-            values = [1.0 + 1e-4 * (n % 3) - 0.5 * (n >= before) for n in range(before + after)]
+            count = before + after
+            values = [1.0 + 1e-4 * (n % 3) - 0.5 * (n >= before) for n in range(count)]
             seen = change_points(values, 0.05) == [before]
-            if before + after < FEWEST - 1:
+            if count < FEWEST - 1:
                 assert not seen
             elif after >= seen_after(before):
                 found.append(seen)

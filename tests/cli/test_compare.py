@@ -119,6 +119,15 @@ def test_the_report_of_a_capture(place: Path) -> None:
     assert "The proxy equals the application" in done.stdout
 
 
+def test_two_programs_are_no_application_and_proxy(place: Path) -> None:
+    done = venturi("compare", "app.trace", "twin.trace", cwd=place)
+    assert "The second equals the first in all" in done.stdout
+    assert "times are shown and not judged" in done.stdout
+    assert "proxy" not in done.stdout.lower()
+    done = venturi("compare", "app.trace", "counters.trace", cwd=place)
+    assert "proxy" not in done.stdout.lower(), done.stdout
+
+
 def test_a_workload_is_held_against_a_capture_without_a_run(place: Path) -> None:
     done = venturi("derive", "app.trace", "-o", "app.yaml", cwd=place)
     assert done.returncode == 0, done.stderr

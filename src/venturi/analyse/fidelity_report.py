@@ -48,7 +48,10 @@ _WORST = (Match.BESIDE, Match.EQUAL, Match.WITHIN, Match.OFF)
 
 
 def fidelity(
-    application: Captured, proxy: Captured, names: tuple[str, str] = ("application", "proxy")
+    application: Captured,
+    proxy: Captured,
+    names: tuple[str, str] = ("application", "proxy"),
+    is_proxy: bool = True,
 ) -> FidelityReport:
     """Compares two captures, in total and stream by stream.
 
@@ -60,7 +63,7 @@ def fidelity(
 
     Where the second is the capture of a proxy, which knows what its files stand for, streams are
     those of the workload, and what a workload does not say stands beside. Files are compared in the
-    layer that the proxy replays.
+    layer that the proxy replays. Else it is one only if the caller knows so (`is_proxy`).
     """
     application = in_layers_of(application, proxy)
     matched = matched_streams(application, proxy)
@@ -70,7 +73,7 @@ def fidelity(
     has_all = all(captured.operations is not None for captured in both)
     look = characterization_data_of if has_all else counter_data_of
     ours, theirs = (look(captured, name) for captured, name in zip(both, names, strict=True))
-    return fidelity_report_of(ours, theirs, _one_by_one(*both) if has_all else [])
+    return fidelity_report_of(ours, theirs, _one_by_one(*both) if has_all else [], is_proxy)
 
 
 def _one_by_one(
@@ -177,12 +180,13 @@ def fidelity_report_of(
     application: CharacterizationData,
     proxy: CharacterizationData,
     one_by_one: Sequence[FidelityField] = (),
+    is_proxy: bool = True,
 ) -> FidelityReport:
     """The card of two activities, with what is known of their operations `one_by_one`."""
     pairs, only_proxy = counterparts(application.streams, proxy.streams)
     streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
     total = [*_total(application, proxy), *one_by_one]
-    return assembled((application.name, proxy.name), total, streams, only_proxy)
+    return assembled((application.name, proxy.name), total, streams, only_proxy, is_proxy)
 
 
 def assembled(
@@ -190,6 +194,7 @@ def assembled(
     fields: list[FidelityField],
     streams: list[FidelityStream],
     only_proxy: list[str],
+    is_proxy: bool = True,
 ) -> FidelityReport:
     """The report of an application and a proxy with these names, and the sentence above it."""
     layers = ", ".join(dict.fromkeys(stream.layer for stream in streams if stream.layer))
@@ -202,8 +207,9 @@ def assembled(
         schema_=FIDELITY_REPORT_SCHEMA,
         application=names[0],
         proxy=names[1],
+        is_proxy=is_proxy,
         match=match,
-        headline=_headline(everything, only_proxy),
+        headline=_headline(everything, only_proxy, is_proxy),
         total=total,
         streams=streams,
         only_proxy=only_proxy,
@@ -448,7 +454,8 @@ def _ranks(a: StreamCharacterization, b: StreamCharacterization) -> FidelityFiel
     return count_field("busiest rank over the mean", peak, proxys)
 
 
-def _headline(streams: Sequence[FidelityStream], only_proxy: Sequence[str]) -> str:
+def _headline(streams: Sequence[FidelityStream], only_proxy: Sequence[str], is_proxy: bool) -> str:
+    one, other = ("application", "proxy") if is_proxy else ("first", "second")
     judged = [
         (stream, field)
         for stream in streams
@@ -459,19 +466,19 @@ def _headline(streams: Sequence[FidelityStream], only_proxy: Sequence[str]) -> s
     near = sum(field.match is Match.WITHIN for _, field in judged)
     lost = [stream.name for stream in streams if not stream.counterpart]
     if lost:
-        return f"The proxy lacks {_named(lost)}; {equal} of {len(judged)} fields are equal."
+        return f"The {other} lacks {_named(lost)}; {equal} of {len(judged)} fields are equal."
     if only_proxy:
         return (
-            f"The proxy does more than the application: {_named(only_proxy)}; "
+            f"The {other} does more than the {one}: {_named(only_proxy)}; "
             f"{equal} of {len(judged)} fields are equal."
         )
     if equal == len(judged):
-        return f"The proxy equals the application in all {equal} fields."
+        return f"The {other} equals the {one} in all {equal} fields."
     stream, field = max(judged, key=lambda entry: _badness(entry[1]))
     where = "" if stream.name == "total" else f" of {stream.name}"
     rest = len(judged) - equal - near
     counts = f"{equal} of {len(judged)} fields are equal, {near} within {WITHIN:.0%}, {rest} off"
-    return f"Furthest off: {field.name}{where} ({_difference(field)}); {counts}."
+    return f"Furthest off: {field.name}{where} ({_difference(field, one)}); {counts}."
 
 
 def _named(names: Sequence[str]) -> str:
@@ -483,9 +490,9 @@ def _badness(field: FidelityField) -> tuple[int, float]:
     return _WORST.index(field.match), size
 
 
-def _difference(field: FidelityField) -> str:
+def _difference(field: FidelityField, one: str) -> str:
     if field.difference is None:
-        return f"{field.proxy:g} where the application has none"
+        return f"{field.proxy:g} where the {one} has none"
     if field.unit == "share":
         return f"{abs(field.difference):.1%} of it differ"
     return f"{field.difference:+.1%}"

@@ -93,7 +93,7 @@ def compared(first: str, second: str, store: str | None) -> Comparison:
     from venturi.sources.open import read_capture
 
     both = [read_capture(Path(name)) for name in (first, second)]
-    return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
+    return fidelity(both[0], both[1], (Path(first).name, Path(second).name), is_proxy=False)
 
 
 def _refuse_unmeasured(*names: str) -> None:

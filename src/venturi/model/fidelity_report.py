@@ -59,6 +59,8 @@ class FidelityReport(Document):
     )
     application: str
     proxy: str
+    is_proxy: bool = True
+    """Whether the second stands for the first; else they are two programs, or runs of one."""
     match: Match
     """The worst of all fields that are judged."""
     headline: str

@@ -21,6 +21,8 @@ _WORDS = {
     Match.BESIDE: "–",
 }
 _TITLES = ("", "Application", "Proxy", "Difference", "")
+_TIMES = "How long calls take is the storage's part: times are shown and not judged."
+_OF_TWO = ("", "First", "Second", "Difference", "")
 
 
 def _value(value: float, unit: str, units: Units) -> str:
@@ -71,9 +73,7 @@ def section(fidelity_report: FidelityReport | None, units: Units) -> Section | N
         blocks.append(
             Paragraph(f"Only the proxy has: {', '.join(fidelity_report.only_proxy)}.", "fair")
         )
-    blocks.append(
-        Paragraph("How long calls take is the storage's part: times are shown and not judged.")
-    )
+    blocks.append(Paragraph(_TIMES))
     return Section(
         "fidelity-report",
         "How well the proxy stands for it",
@@ -95,7 +95,8 @@ def print_fidelity_report(
     out.line()
     if fidelity_report.total.layer:
         out.wrapped("", f"calls are compared in: {layers_text(fidelity_report.total.layer)}")
-    out.table(["ALL IN ALL", *(t.upper() for t in _TITLES[1:])], rows(fidelity_report.total, units))
+    titles = _TITLES if fidelity_report.is_proxy else _OF_TWO
+    out.table(["ALL IN ALL", *(t.upper() for t in titles[1:])], rows(fidelity_report.total, units))
     for stream in fidelity_report.streams:
         out.line()
         beside = f" beside {stream.counterpart}" if stream.counterpart else " has no counterpart"
@@ -109,4 +110,8 @@ def print_fidelity_report(
             out.line(f"   {quantity.counted(equal, 'field')} equal")
     if fidelity_report.only_proxy:
         out.line()
-        out.wrapped("only the proxy has: ", ", ".join(fidelity_report.only_proxy))
+        owner = "proxy" if fidelity_report.is_proxy else "second"
+        out.wrapped(f"only the {owner} has: ", ", ".join(fidelity_report.only_proxy))
+    if not fidelity_report.is_proxy:
+        out.line()
+        out.wrapped("", _TIMES)
