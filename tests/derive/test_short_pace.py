@@ -91,7 +91,7 @@ def test_calls_beside_the_requests_are_no_computing() -> None:
     height = np.where(ops.is_layer(Layer.HDF5_FILE), 1, 0)
     ours = np.array([file.path.startswith("/scratch") for file in captured.trace.files])[ops.file]
     rows = np.flatnonzero(ops.is_kind(Kind.WRITE) & (height == 0))
-    found = beside_ns(ops, rows, height, ours)
+    found = beside_ns(ops, ops.process, rows, height, ours)
     later = ops.offset[rows] == 8
     told = {int(p): int(ns) for p, ns in zip(ops.process[rows[later]], found[later], strict=True)}
     assert told == {0: 8 * US, 1: 0}
