@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from capture.conftest import Capture
@@ -16,5 +18,5 @@ COMMAND = ("sh", "-c", "echo 'a b' > file")
 )
 def test_the_command_is_kept_as_it_was_typed(capture: Capture, options: tuple[str, ...]) -> None:
     run = capture(*COMMAND, options=options)
-    assert run.trace.job.command == list(COMMAND)
-    assert characterization_of(run.captured, "app").activity.command == list(COMMAND)
+    assert run.trace.job.command == shlex.join(COMMAND)
+    assert characterization_of(run.captured, "app").activity.command == shlex.join(COMMAND)
