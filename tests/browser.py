@@ -13,7 +13,7 @@ from typing import Any
 PROGRAM = next(
     (path for name in ("chromium", "google-chrome") if (path := shutil.which(name))), None
 )
-OPTIONS = (
+HEADLESS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
@@ -23,9 +23,8 @@ OPTIONS = (
     "--disable-component-update",
     "--disable-sync",
     "--hide-scrollbars",
-    "--remote-debugging-pipe",
-    "about:blank",
 )
+OPTIONS = (*HEADLESS, "--remote-debugging-pipe", "about:blank")
 MOST_PX = 8000
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 import zlib
@@ -11,25 +10,11 @@ from pathlib import Path
 import pytest
 from record_factory import invalid, record, substituted
 
+from browser import HEADLESS, PROGRAM
 from venturi.report.html import render_html
 
 WIDTH, HEIGHT = 900, 1400
-BROWSER = next(
-    (path for name in ("chromium", "google-chrome") if (path := shutil.which(name))), None
-)
-OPTIONS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--enable-logging=stderr",
-    f"--window-size={WIDTH},{HEIGHT}",
-)
+OPTIONS = (*HEADLESS, "--enable-logging=stderr", f"--window-size={WIDTH},{HEIGHT}")
 
 
 def grey_rows(png: bytes) -> list[bytes]:
@@ -72,7 +57,7 @@ def test_a_browser_draws_the_page(dark: bool, tmp_path: Path) -> None:
         text = text.replace("(prefers-color-scheme: dark)", "(min-width: 1px)")
     page.write_text(text, "utf-8")
     profile = f"--user-data-dir={tmp_path / 'profile'}"
-    command = [str(BROWSER), *OPTIONS, profile, f"--screenshot={shot}", page.as_uri()]
+    command = [str(PROGRAM), *OPTIONS, profile, f"--screenshot={shot}", page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "CONSOLE" not in done.stderr
     rows = grey_rows(shot.read_bytes())

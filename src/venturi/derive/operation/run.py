@@ -194,8 +194,7 @@ class Run:
 
     def _between(self) -> dict[str, Any]:
         """The keys of what is done between requests, and of the memory of the first rank's."""
-        tokens = self.ids.reshape(-1, self.ids.shape[-1])[:, 0]
-        rows = np.concatenate([self.rows(int(token)) for token in tokens])
+        rows = _rows_of_first(self.tokens, self.ids)
         keys: dict[str, Any] = {}
         if (think_ns := think_ns_of(self.table, self.tokens, self.ids)) > 0:
             keys["think"] = seconds_text(think_ns / 1e9)
@@ -227,12 +226,17 @@ class Run:
         return [StepSpec(when=crew.condition, do=steps)]
 
 
+def _rows_of_first(tokens: Tokens, ids: Column) -> Column:
+    """The table's rows of the first rank's tokens."""
+    of_first = ids.reshape(-1, ids.shape[-1])[:, 0].tolist()
+    return np.concatenate([tokens.rows_of(one) for one in of_first])
+
+
 def think_ns_of(table: Table, tokens: Tokens, ids: Column) -> float:
     """How long the ranks compute before each request of these tokens, as their steps tell it; 0
     where they do not."""
     paced = tokens.think_ns[ids]
-    of_first = ids.reshape(-1, ids.shape[-1])[:, 0].tolist()
-    computed = table.computing_ns[np.concatenate([tokens.rows_of(one) for one in of_first])]
+    computed = table.computing_ns[_rows_of_first(tokens, ids)]
     if np.count_nonzero(paced) * 2 <= paced.size:
         return usual_ns(computed)
     pace_ns = float(np.mean(paced[paced > 0]))
