@@ -93,7 +93,7 @@ class Series(Document):
     detectable: Real | None
     """The least lasting change, as a share, that is found four times out of five."""
     seen_after: Positive | None = None
-    """How many sessions after such a change, if it comes now, show it."""
+    """How many sessions after a clean change, if it comes now, show it four times out of five."""
     trend: Trend
 
 

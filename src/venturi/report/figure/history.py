@@ -41,7 +41,7 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
         seen = quantity.percent(series.detectable)
         when = ""
         if series.seen_after:
-            when = f", {quantity.counted(series.seen_after, 'session')} after it"
+            when = f", as a rule from {quantity.counted(series.seen_after, 'session')} after it on"
         finding += f" A lasting change of {seen} or more would be found{when}."
     return Figure(
         name=f"history-{number}",
