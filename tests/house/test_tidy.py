@@ -202,3 +202,37 @@ def test_no_class_answers_for_any_name() -> None:
         if isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__getattribute__")
     ]
     assert not found, f"write a property for each attribute: {found}"
+
+
+def names_at_top(tree: ast.Module) -> set[str]:
+    """What a module offers to importers: whatever its top level, branches included, binds."""
+    names: set[str] = set()
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    left: list[ast.AST] = list(tree.body)
+    while left:
+        node = left.pop()
+        if isinstance(node, inner):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+        left += ast.iter_child_nodes(node)
+    return names
+
+
+def test_what_tests_import_from_each_other_is_there() -> None:
+    trees = [(p, ast.parse(p.read_text("utf-8"))) for p in (ROOT / "tests").rglob("*.py")]
+    offered: dict[str, set[str]] = {}
+    for path, tree in trees:  # a conftest stands in several folders
+        offered.setdefault(path.stem, set()).update(names_at_top(tree))
+    missing = [
+        f"{path.name} imports {alias.name} from {node.module}"
+        for path, tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in offered
+        for alias in node.names
+        if alias.name not in offered[node.module]
+    ]
+    assert not missing, f"move the name, or mend the import: {missing}"

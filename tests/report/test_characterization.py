@@ -6,9 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_browser import BROWSER, HEIGHT, OPTIONS, grey_rows
+from test_browser import HEIGHT, OPTIONS, grey_rows
 from test_html import cells, outline
 
+from browser import PROGRAM
 from capture_factory import MIB, CaptureFactory, shared_file
 from venturi.analyse.characterization import characterization_of
 from venturi.model.characterization import Characterization
@@ -122,7 +123,7 @@ def test_a_browser_draws_the_page_of_a_capture(dark: bool, tmp_path: Path) -> No
         text = text.replace("(prefers-color-scheme: dark)", "(min-width: 1px)")
     page.write_text(text, "utf-8")
     profile = f"--user-data-dir={tmp_path / 'profile'}"
-    command = [str(BROWSER), *OPTIONS, profile, f"--screenshot={shot}", page.as_uri()]
+    command = [str(PROGRAM), *OPTIONS, profile, f"--screenshot={shot}", page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "CONSOLE" not in done.stderr
     rows = grey_rows(shot.read_bytes())
