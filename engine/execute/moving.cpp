@@ -169,7 +169,7 @@ void Moving::prepare(const backend::Request& request) {
   if (fresh_) renew(request);
   if (looks_about_) look_about(request);
   if (halo_ && writes) pack(request);
-  if (fills()) fill(request);
+  if (fills()) make(request);
   if (!verify_) return;
   if (writes) {
     for_each_run(request, [&](std::uint64_t offset, std::span<std::byte> data) {
@@ -179,6 +179,15 @@ void Moving::prepare(const backend::Request& request) {
   } else {
     payload::poison({request.data, request.bytes});
   }
+}
+
+/// Making the bytes of a write is a part of the computing before it, its last.
+void Moving::make(const backend::Request& request) {
+  if (step.think_s == 0.0) return fill(request);
+  const std::uint64_t begin = context.clock.now_ns();
+  fill(request);
+  making_ns_ = context.clock.now_ns() - begin;
+  context.meter().add_compute(making_ns_);
 }
 
 /// Makes what a write moves unlike all that was written before. Where the step moves through so
@@ -220,7 +229,7 @@ void Moving::for_each_run(const backend::Request& request, const Action& action)
 
 void Moving::think() {
   const std::uint64_t begin = context.clock.now_ns();
-  context.think(step.think_s);
+  context.think(std::max(0.0, step.think_s - static_cast<double>(making_ns_) * 1e-9));
   context.meter().add_compute(context.clock.now_ns() - begin);
 }
 

@@ -88,6 +88,7 @@ class Moving {
   void think();
   void pack(const backend::Request& request);
   void renew(const backend::Request& request);
+  void make(const backend::Request& request);
   void fill(const backend::Request& request);
   void look_about(const backend::Request& request);
   void reserve_filled(std::size_t slots);
@@ -106,6 +107,8 @@ class Moving {
   bool fresh_;
   /// Requests come behind seeks, or reads that bring nothing.
   bool looks_about_;
+  /// How long it took to make the bytes of the last request.
+  std::uint64_t making_ns_ = 0;
   /// Requests that were prepared.
   std::uint64_t prepared_ = 0;
   std::optional<pattern::DatasetLayout> layout_;

@@ -30,29 +30,26 @@ std::byte* RequestMemory::reader(std::uint64_t bytes) {
 
 std::byte* RequestMemory::writer(std::uint64_t bytes) {
   refuse_too_much(bytes);
-  write_buffer_.bytes = 0;
-  return write_buffer_.memory.reserve(bytes + 1);
+  return made_.reserve(bytes + 1);
 }
 
 std::byte* RequestMemory::filler(const schema::File& file, std::uint64_t bytes) {
-  return fill(write_buffer_, file, bytes);
+  return file.content.verify ? writer(bytes) : fill(filled_, file, bytes);
 }
 
 std::byte* RequestMemory::cells(const schema::File& file, std::uint64_t bytes) {
   return fill(cells_, file, bytes);
 }
 
-std::byte* RequestMemory::fill(Filled& buffer, const schema::File& file, std::uint64_t bytes) {
+std::byte* RequestMemory::fill(ByContent& buffers, const schema::File& file, std::uint64_t bytes) {
   refuse_too_much(bytes);
+  const schema::Content& content = file.content;
+  Filled& buffer = buffers[{content.compressibility, content.duplicates.value_or(0.0)}];
   std::byte* data = buffer.memory.reserve(bytes + 1);
-  const std::pair wanted(file.content.compressibility, file.content.duplicates.value_or(0.0));
-  if (file.content.verify) {
-    buffer.bytes = 0;
-  } else if (buffer.bytes < bytes || buffer.with != wanted) {
+  if (buffer.bytes < bytes) {
     files_.stamp(file, view_.group.rank(), 0, 0).fill({data, bytes}, 0);
     payload::conceal({data, bytes});
     buffer.bytes = bytes;
-    buffer.with = wanted;
   }
   return data;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "base/buffer.hpp"
@@ -26,7 +27,7 @@ class RequestMemory {
   /// Of a read of a step some of whose reads get new memory; from 1 on it is that one's turn.
   double fresh_due = 0.0;
 
-  /// At least `bytes` of memory that a stream fills.
+  /// At least `bytes` of memory that each request's data are made in.
   std::byte* writer(std::uint64_t bytes);
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
@@ -36,20 +37,23 @@ class RequestMemory {
   std::byte* reader(std::uint64_t bytes);
 
  private:
-  /// Memory with made-up contents.
+  /// Memory with made-up contents, so many bytes of it.
   struct Filled {
     base::Buffer memory;
     std::uint64_t bytes = 0;
-    /// Compressibility and duplicates.
-    std::pair<double, double> with;
   };
+  /// By compressibility and duplicates.
+  using ByContent = std::map<std::pair<double, double>, Filled>;
 
-  std::byte* fill(Filled& buffer, const schema::File& file, std::uint64_t bytes);
+  std::byte* fill(ByContent& buffers, const schema::File& file, std::uint64_t bytes);
 
   const RankView& view_;
   const RunFiles& files_;
-  Filled write_buffer_;
-  Filled cells_;
+  /// Each kind apart: steps take turns, and to fill megabytes again for each turn would take longer
+  /// than to write them, and displace everything from the processor's caches.
+  base::Buffer made_;
+  ByContent filled_;
+  ByContent cells_;
 };
 
 }  // namespace venturi::execute

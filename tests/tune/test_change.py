@@ -126,6 +126,26 @@ def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
     assert planned(changed("sync=end", before)).totals.operations["sync"] == 4 * (3 + 1)
 
 
+@pytest.mark.parametrize("closing", ["in the last", "in one of its own", "never"])
+def test_a_file_that_several_phases_write_is_synced_once(closing: str) -> None:
+    loop = (
+        "        - for: i\n          in: 7\n          do:\n"
+        "            - write: {to: f, size: 10}\n            - sync: {on: f, mode: fsync}\n"
+    )
+    close = {
+        "in the last": "        - close: f\n",
+        "in one of its own": "    - phase: r\n      do:\n        - close: f\n",
+        "never": "",
+    }[closing]
+    before = context(
+        "files: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n"
+        f"{loop}    - phase: q\n      do:\n{loop}{close}"
+    )
+    assert before.made.totals.operations["sync"] == 4 * 14
+    assert planned(changed("sync=end", before)).totals.operations["sync"] == 4
+
+
 def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
     before = context(
         "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"

@@ -41,7 +41,8 @@ def _at_end(context: EvaluationContext) -> Variant:
         raise DoesNotApply("nothing is made persistent more than once in a phase")
     again = _closed_often(workload, files)
     changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
-    changed = with_steps(changed, lambda step: _closing(step, files, trees, again))
+    ends = _ends_of(workload, files)
+    changed = with_steps(changed, lambda step: _closing(step, files, trees, again, ends))
     first = next(iter(files or trees))
     call = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
     called, sign, elsewhere = call.partition(" (")
@@ -51,8 +52,8 @@ def _at_end(context: EvaluationContext) -> Variant:
         f"Call {called} once, when all of {context.listed([*files, *trees])} is written, not "
         f"after every write{sign}{elsewhere}.",
         weaker(
-            "a crash before the end of the phase may take what was written in it; at its end all "
-            "is as persistent as before"
+            "a crash before the end of the last phase that writes a file may take what was written "
+            "to it; at that end all is as persistent as before"
         ),
     )
 
@@ -120,10 +121,29 @@ def _without(
     return None
 
 
+def _ends_of(workload: Workload, files: dict[str, SyncMode]) -> dict[str, str]:
+    """The last phase that writes each file, unless a later one closes it: phases before it end while
+    the file is being written."""
+    ends: dict[str, str] = {}
+    for step in steps_of(workload):
+        if step.phase is None:
+            continue
+        for inner in _all_below(step.do or []):
+            if inner.close is not None:
+                ends.pop(inner.close, None)
+        ends |= {name: step.phase for name in _written(step.do or []) if name in files}
+    return ends
+
+
 def _closing(
-    step: StepSpec, files: dict[str, SyncMode], trees: list[str], again: set[str]
+    step: StepSpec,
+    files: dict[str, SyncMode],
+    trees: list[str],
+    again: set[str],
+    ends: dict[str, str],
 ) -> Steps | None:
-    """A sync before the close of a file, or at the end of a phase that does not close it.
+    """A sync before the close of a file, or at the end of its last phase where that does not close
+    it.
 
     Files that are closed `again` and again are opened once more for it.
     """
@@ -135,7 +155,7 @@ def _closing(
     closed = {inner.close for inner in _all_below(do)}
     written = {inner for inner in _written(do)}
     for name, mode in files.items():
-        if name not in written:
+        if name not in written or (name not in again and ends.get(name) != step.phase):
             continue
         if name in again:
             do += [StepSpec(open=name), _sync(name, mode), StepSpec(close=name)]
