@@ -8,53 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from candidate import BUILT, SETTINGS, changed, context, only_step, planned, simple
 
 from venturi import library
 from venturi.model.error import UserError
-from venturi.model.plan import Interface, SyncMode
-from venturi.model.tuning import Durability
-from venturi.model.workload import DataStep, Workload
-from venturi.model.yaml_text import parse_yaml
-from venturi.plan.make import PlanResult, make_plan
+from venturi.model.plan import Interface
 from venturi.plan.setting import RunSettings
-from venturi.tune.catalogue import Candidate, applicable, changes, context_of, named
+from venturi.tune.catalogue import Candidate, applicable, changes, context_of
 from venturi.tune.evaluation_context import EvaluationContext, steps_of, uses_of
-
-HEAD = """
-workload: 1
-name: w
-parameters: {np: {default: 4, role: ranks}}
-groups: {g: {ranks: np}}
-"""
-BUILT = frozenset(word.value for word in Interface)
-SETTINGS = RunSettings()
-
-
-def context(
-    body: str, file_system: str = "ext4", built: frozenset[str] = BUILT
-) -> EvaluationContext:
-    return context_of(parse_yaml(HEAD + body, "w.yaml", Workload), SETTINGS, file_system, built)
-
-
-def simple(step: str, file: str = "{path: f, shared: rank}") -> EvaluationContext:
-    """One phase that creates, writes and closes a file."""
-    return context(
-        f"files: {{f: {file}}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
-        f"        - create: f\n        - write: {{to: f, {step}}}\n        - close: f\n"
-    )
-
-
-def changed(text: str, before: EvaluationContext) -> Candidate:
-    return named(text, before, SETTINGS)
-
-
-def planned(candidate: Candidate) -> PlanResult:
-    return make_plan(candidate.variant.workload, SETTINGS)
-
-
-def only_step(candidate: Candidate) -> DataStep:
-    (use,) = uses_of(candidate.variant.workload)
-    return use.step
 
 
 @pytest.mark.parametrize(
@@ -96,54 +57,6 @@ def test_larger_requests_move_the_same_bytes(
 def test_requests_that_cannot_grow_say_why(step: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
         changed("transfer=1MiB", simple(step))
-
-
-def test_a_sync_at_every_write_becomes_one() -> None:
-    before = simple("transfer: 512, count: 100, sync: fsync")
-    assert before.made.totals.operations["sync"] == 400
-    candidate = changed("sync=end", before)
-    assert planned(candidate).totals.operations["sync"] == 4
-    assert candidate.variant.meaning.durability is Durability.WEAKER
-    assert "fsync()" in candidate.variant.advice
-    larger = changed("transfer=x4", before)
-    assert larger.variant.meaning.durability is Durability.WEAKER
-    data_only = changed("sync=fdatasync", before)
-    assert only_step(data_only).sync is SyncMode.FDATASYNC
-    assert data_only.variant.meaning.durability is Durability.SAME
-
-
-def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
-    before = context(
-        "files: {f: {path: f, shared: rank}, t: {path: t, tree: {items: 5, size: 10}}}\n"
-        "program:\n  g:\n    - for: dump\n      in: 3\n      do:\n        - phase: p\n"
-        "          do:\n            - create: f\n            - for: i\n              in: 7\n"
-        "              do:\n                - write: {to: f, size: 10, at: 10 * i}\n"
-        "                - sync: {on: f, mode: fsync}\n            - close: f\n"
-        "            - unlink: f\n"
-        "    - phase: q\n      do:\n        - each: {on: t, do: [create, write, sync, close]}\n"
-    )
-    assert before.made.totals.operations["sync"] == 4 * (3 * 7 + 5)
-    assert planned(changed("sync=end", before)).totals.operations["sync"] == 4 * (3 + 1)
-
-
-@pytest.mark.parametrize("closing", ["in the last", "in one of its own", "never"])
-def test_a_file_that_several_phases_write_is_synced_once(closing: str) -> None:
-    loop = (
-        "        - for: i\n          in: 7\n          do:\n"
-        "            - write: {to: f, size: 10}\n            - sync: {on: f, mode: fsync}\n"
-    )
-    close = {
-        "in the last": "        - close: f\n",
-        "in one of its own": "    - phase: r\n      do:\n        - close: f\n",
-        "never": "",
-    }[closing]
-    before = context(
-        "files: {f: {path: f, shared: rank}}\n"
-        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n"
-        f"{loop}    - phase: q\n      do:\n{loop}{close}"
-    )
-    assert before.made.totals.operations["sync"] == 4 * 14
-    assert planned(changed("sync=end", before)).totals.operations["sync"] == 4
 
 
 def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:

@@ -28,6 +28,7 @@ GROUPS = {
         "derive": "Derive a proxy workload from a log, with findings on its I/O.",
         "predict": "Predict its I/O time from its proxy or a machine's profile.",
         "tune": "Change one thing at a time, measure, and rank the gains.",
+        "anonymise": "Replace the names in a capture, to hand it to others.",
     },
     "Watch a machine": {
         "profile": "Measure it once, for predictions without running.",

@@ -122,8 +122,10 @@ def _without(
 
 
 def _ends_of(workload: Workload, files: dict[str, SyncMode]) -> dict[str, str]:
-    """The last phase that writes each file, unless a later one closes it: phases before it end while
-    the file is being written."""
+    """The last phase that writes each file, unless a later one closes it.
+
+    Phases before it end while the file is being written.
+    """
     ends: dict[str, str] = {}
     for step in steps_of(workload):
         if step.phase is None:
