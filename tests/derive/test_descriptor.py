@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from capture_factory import MIB, O_CREAT, O_WRONLY, CaptureFactory
 from venturi.derive.workload import derive
 from venturi.model.operation import Kind
@@ -89,3 +91,22 @@ def test_what_was_written_unseen_is_not_taken_for_an_older_file() -> None:
     assert workload.origin is not None
     assert workload.origin.observed is not None
     assert workload.origin.observed.bytes_written == 801
+
+
+@pytest.mark.parametrize(("streams", "early"), [(2, 0), (3, 0), (3, 1), (5, 2)])
+def test_streams_on_copies_of_a_stream_are_one(streams: int, early: int) -> None:
+    """What libtextstyle does: it writes through the last of them and closes all in the end."""
+    made = CaptureFactory()
+    for _ in range(streams):
+        made.call(0, Kind.OPEN, "/d/out", detail=O_WRONLY | O_CREAT, layer=Layer.STDIO)
+    for _ in range(early):
+        made.call(0, Kind.CLOSE, "/d/out", layer=Layer.STDIO)
+    made.run(0, Kind.WRITE, "/d/out", 4096, 8, layer=Layer.STDIO)
+    for _ in range(streams - early):
+        made.call(0, Kind.CLOSE, "/d/out", layer=Layer.STDIO)
+    made.call(0, Kind.OPEN, "/d/out", layer=Layer.STDIO)
+    made.run(0, Kind.READ, "/d/out", 4096, 8, layer=Layer.STDIO)
+    made.call(0, Kind.CLOSE, "/d/out", layer=Layer.STDIO)
+    operations, assumed, _ = counted(made)
+    assert operations == {"open": 2, "write": 8, "read": 8, "close": 2}
+    assert any("streams on copies" in said for said in assumed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from traced_run import CREATE, MS, REOPEN, TracedRun, check_exact, derived
 
@@ -60,6 +62,26 @@ def test_one_opening_of_several_says_nothing() -> None:
     found = derived(run)
     check_exact(run, found)
     assert not any(spec.options for spec in found.files.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_way_of_most_writes_counts_not_that_of_most_openings(seed: int) -> None:
+    drawn = random.Random(seed)
+    run = TracedRun(1)
+    openings = [(drawn.choice([0, O_DSYNC]), drawn.choice([0, 1, 3, 40])) for _ in range(5)]
+    openings.append((O_DSYNC * (seed % 2), 300))
+    drawn.shuffle(openings)
+    run.open(0, "log")
+    run.close(0, "log")
+    at = 0
+    for detail, writes in openings:
+        run.open(0, "log", REOPEN | detail)
+        run.move(0, Kind.WRITE, "log", [(at + 512 * i, 512) for i in range(writes)])
+        run.close(0, "log")
+        at += 512 * writes
+    found = derived(run)
+    ways = {spec.options.get("open_sync", "") for spec in found.files.values()}
+    assert ways == {"dsync" if seed % 2 else ""}
 
 
 def test_files_that_are_opened_in_two_ways_are_two_streams() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import NamedTuple
 
 from venturi.model import plan as p
@@ -53,15 +54,26 @@ class Operation(NamedTuple):
 class RequestStream:
     """Follows one rank through the program of its group."""
 
-    def __init__(self, plan: p.Plan, rank: int, *, nodes: int = 1, repetition: int = 0) -> None:
+    def __init__(
+        self,
+        plan: p.Plan,
+        rank: int,
+        *,
+        nodes: int = 1,
+        repetition: int = 0,
+        most_requests: int | None = None,
+    ) -> None:
         """For rank `rank` of all, in one repetition, on so many nodes that are filled in order.
 
-        Raises UserError if there is no such rank, or if its group does what only a run knows.
+        With `most_requests`, no data step makes more, so that the calls on names of a long program
+        are soon seen. Raises UserError if there is no such rank, or if its group does what only a
+        run knows.
         """
         if not 0 <= rank < plan.ranks:
             raise UserError(f"there is no rank {rank}", f"ranks are 0 to {plan.ranks - 1}")
         self._plan = plan
         self._repetition = repetition
+        self._most_requests = most_requests
         self._group = next(
             group
             for group in plan.groups
@@ -130,7 +142,9 @@ class RequestStream:
             file, path = self._plan.files[step.file], self._path(step.file)
             requests = requests_in_order(step, self._circumstances(step, file, path, owner))
             has_looks = bool(step.seeks or step.empty_reads)
-            for number, (direction, offset, size) in enumerate(requests):
+            for number, (direction, offset, size) in enumerate(
+                islice(requests, self._most_requests)
+            ):
                 self.seconds_between += step.think_s
                 if has_looks:
                     yield from self._calls_before(step, path, number)

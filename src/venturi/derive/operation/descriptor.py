@@ -40,6 +40,28 @@ def without_streams_of_descriptors(operations: Operations) -> Operations:
     return operations.take(kept)
 
 
+def without_streams_of_streams(operations: Operations) -> tuple[Operations, int]:
+    """The operations without streams that are made of a copy of another one's descriptor, and how
+    many they are: opened like it and right behind it, by the same process. As many closes go."""
+    rows, owner = _by_owner(operations, operations.is_kind(*_USES, Kind.OPEN))
+    is_open = operations.kind[rows] == KIND_CODES[Kind.OPEN]
+    streams = is_open & (operations.layer[rows] == LAYER_CODES[Layer.STDIO])
+    copies = np.zeros(len(rows), bool)
+    copies[1:] = streams[1:] & streams[:-1] & (owner[1:] == owner[:-1])
+    copies[1:] &= operations.detail[rows[1:]] == operations.detail[rows[:-1]]
+    if not np.any(copies):
+        return operations, 0
+    closes = operations.kind[rows] == KIND_CODES[Kind.CLOSE]
+    kept = np.ones(len(operations), bool)
+    waiting: dict[int, int] = {}
+    for at in np.flatnonzero((copies | closes) & np.isin(owner, owner[copies])).tolist():
+        still = waiting.get(int(owner[at]), 0)
+        if copies[at] or still:
+            waiting[int(owner[at])] = still + (1 if copies[at] else -1)
+            kept[rows[at]] = False
+    return operations.take(kept), int(np.count_nonzero(copies))
+
+
 def _open_after(change: Column, owner: Column) -> Column:
     """How often each owner has its file open after each of its calls; what was not seen to be
     opened was not open."""

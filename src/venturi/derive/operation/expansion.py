@@ -118,6 +118,7 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
     between = []
     fault = beyond = ""
     for rank in ranks:
+        before = len(rows)
         stream, opened = RequestStream(plan, rank), OpenFiles(plan)
         seconds = []
         for row in islice(_rows(plan, stream, rank, files, opened), most):
@@ -125,10 +126,23 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
             seconds.append(stream.seconds_between)
         # What is computed before the first operation or after the last is between none.
         between.append(seconds[-1] - seconds[0] if seconds else 0.0)
-        fault, beyond = fault or opened.fault, beyond or opened.lengths.beyond
+        is_whole = len(rows) - before < most
+        fault = fault or opened.fault or ("" if is_whole else _fault_of_names(plan, rank, most))
+        beyond = beyond or opened.lengths.beyond
     rank_of, kind, file, offset, size = np.array(rows, np.int64).reshape(-1, 5).T
     file = files.last(file)
     return Expansion(rank_of, kind, file, offset, size, np.array(between), fault, beyond)
+
+
+def _fault_of_names(plan: Plan, rank: int, most: int) -> str:
+    """What of a rank's calls on names would fail in a program that is too long to be written out:
+    of each data step one request is looked at."""
+    opened = OpenFiles(plan)
+    for one in islice(RequestStream(plan, rank, most_requests=1).operations(), most):
+        opened.take(one)
+        if opened.fault:
+            break
+    return opened.fault
 
 
 _ON_NAME = (

@@ -16,6 +16,7 @@ from venturi.model.plan import Interface
 from venturi.model.units import size_text
 
 O_DIRECT, O_DSYNC, O_SYNC = 0o40000, 0o10000, 0o4010000
+_UNKNOWN = -1
 SYNCS = ("", "dsync", "sync")
 UNEVEN_NOTE = "its requests go through the page cache here, because their sizes are means"
 
@@ -24,7 +25,7 @@ Option = str | int | float | bool
 
 @dataclass(frozen=True)
 class Manner:
-    """How a file is opened, mostly."""
+    """How a file is open while most of its requests are made."""
 
     is_direct: bool = False
     sync: str = ""
@@ -47,22 +48,44 @@ def manners_of(
     that make it; `known` is the number of each file of the trace, -1 where it is left out.
     """
     count = int(known.max()) + 1
-    detail, opens = operations.detail[rows], operations.kind[rows] == KIND_CODES[Kind.OPEN]
-    often = np.bincount(file[opens], minlength=count)
+    kind = operations.kind[rows]
+    opens, writes = (kind == KIND_CODES[one] for one in (Kind.OPEN, Kind.WRITE))
+    opened = _opened_with(operations, rows, file)
 
-    def mostly(flags: int) -> Column:
-        asked = opens & (detail & flags == flags)
-        return np.bincount(file[asked], minlength=count) * 2 > often
+    def mostly(flags: int, requests: Column) -> Column:
+        """Where most requests were made with these flags; without any, most openings."""
+        counted = requests & (opened != _UNKNOWN)
+        has_any = np.bincount(file[counted], minlength=count) > 0
+        counted = np.where(has_any[file], counted, opens)
+        asked = counted & (opened & flags == flags)
+        of_all = np.bincount(file[counted], minlength=count)
+        return np.bincount(file[asked], minlength=count) * 2 > of_all
 
-    direct, data_sync, sync = mostly(O_DIRECT), mostly(O_DSYNC), mostly(O_SYNC)
+    direct = mostly(O_DIRECT, writes | (kind == KIND_CODES[Kind.READ]))
+    data_sync, sync = mostly(O_DSYNC, writes), mostly(O_SYNC, writes)
     written = np.full(count, np.iinfo(np.int64).max)
-    writes = operations.kind[rows] == KIND_CODES[Kind.WRITE]
     np.minimum.at(written, file[writes], operations.start_ns[rows[writes]])
     times = np.bincount(file[makes], minlength=count)
     allocated, told = _allocated(operations, known, times, written)
     kinds = np.where(sync, 2, np.where(data_sync, 1, 0))
     found = [Manner(bool(direct[i]), SYNCS[kinds[i]], int(allocated[i])) for i in range(count)]
     return found, told
+
+
+def _opened_with(operations: Operations, rows: Column, file: Column) -> Column:
+    """For each row the flags of the last opening of its file by its process, or _UNKNOWN.
+
+    A database opens its log once to make it, and once more to write to it all day.
+    """
+    process = operations.process[rows]
+    opens = operations.kind[rows] == KIND_CODES[Kind.OPEN]
+    order = np.lexsort((operations.start_ns[rows], process, file))
+    last = np.maximum.accumulate(np.where(opens[order], np.arange(len(order)), -1))
+    before = order[np.maximum(last, 0)]
+    is_of_it = (last >= 0) & (file[before] == file[order]) & (process[before] == process[order])
+    found = np.full(len(rows), _UNKNOWN)
+    found[order[is_of_it]] = operations.detail[rows[before[is_of_it]]]
+    return found
 
 
 def _allocated(

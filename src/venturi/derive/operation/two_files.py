@@ -16,6 +16,7 @@ from venturi.derive.operation.attribute import with_questions_said
 from venturi.derive.operation.descriptor import (
     without_copied_closes,
     without_streams_of_descriptors,
+    without_streams_of_streams,
 )
 from venturi.derive.operation.linked import with_links_by_new_name
 from venturi.model.operation import COPIES, KIND_CODES, Column, Kind, Operations
@@ -33,10 +34,12 @@ _WAY_BIT = 8
 
 def said_plainly(operations: Operations) -> tuple[Operations, list[str]]:
     """The operations in words of a workload, and what is assumed by that."""
-    operations, closes = without_copied_closes(without_streams_of_descriptors(operations))
+    operations, streams = without_streams_of_streams(without_streams_of_descriptors(operations))
+    operations, closes = without_copied_closes(operations)
     operations, links = with_links_said(operations)
     operations, questions = with_questions_said(operations)
     notes = (
+        (streams, "streams on copies of a stream's descriptor are one with it"),
         (closes, "descriptors that were copied are one; closing the first of them is left out"),
         (links, "hard links whose first name is removed are repeated as renames"),
         (questions, "questions for extended attributes are repeated as stats"),
