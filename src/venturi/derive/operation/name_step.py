@@ -51,6 +51,8 @@ class NameSteps:
     made_before: list[str] = field(default_factory=list)
     """Entries whose one file the first turn of a loop makes and others find: they are made before
     the loop, and closed."""
+    implied: list[StepSpec] = field(default_factory=list)
+    """Openings of single files that the application did not make here."""
 
     def open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         """An opening; what is open already stays so."""
@@ -87,6 +89,14 @@ class NameSteps:
             out.append(StepSpec(create=state.said(name, self.names), **_shifted(use)))
         else:
             out.append(StepSpec(open=state.said(name, self.names), **_shifted(use)))
+
+    def imply(self, name: str, creates: bool, scene: Scene, use: Use, out: Steps) -> None:
+        """Opens what is used without having been opened."""
+        self.opened(name, creates, scene, use, out)
+        self.state.implied.add(name)
+        step = out[-1]
+        if isinstance(step, StepSpec) and step.open is not None and not self._is_indexed(name):
+            self.implied.append(step)
 
     def closing(self, scene: Scene, use: Use, out: Steps) -> None:
         """A close, where the file was opened in the same loops."""

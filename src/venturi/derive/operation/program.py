@@ -20,6 +20,7 @@ from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold, leaves
+from venturi.derive.operation.implied import opened_once
 from venturi.derive.operation.item import Trees
 from venturi.derive.operation.name_step import NameSteps
 from venturi.derive.operation.naming import Choice, Key, Names, Use, any_files, owners_of
@@ -136,11 +137,11 @@ class Program:
         for crew in self._crews:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
-        mistaken = self._named.apart.mistaken()
-        self.is_sound &= not mistaken
+        self.is_sound &= not (mistaken := self._named.apart.mistaken())
         for name in sorted(mistaken):
             self._note(f"{name}: left out, because which link is removed when follows no rule")
-        return without(steps, mistaken) if mistaken else steps
+        steps = without(steps, mistaken)
+        return opened_once(steps, self._named.implied, self.titles.numbered)
 
     def _nodes(self, nodes: Sequence[Node], loops: Loops, out: Steps) -> None:
         for node in nodes:
@@ -470,8 +471,7 @@ class Program:
         entry = self.names.entries[name]
         is_write = int(self.tokens.kind[ids.flat[0]]) == KIND_CODES[Kind.WRITE]
         if name not in state.opened:
-            self._named.opened(name, is_write and name not in state.made, scene, use, out)
-            self._state.implied.add(name)
+            self._named.imply(name, is_write and name not in state.made, scene, use, out)
         said = self._on_datasets(ids, scene, name, use.shift)
         is_plain = said is None
         if said is None:
