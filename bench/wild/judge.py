@@ -79,10 +79,10 @@ class Outcome:
 
     @property
     def wall_off(self) -> float:
-        """Error of the time from the first process's start to the last one's end."""
-        if self.found is None:
+        """Error of the time from the first call on its files to the last."""
+        if self.found is None or self.found.span_error is None:
             return float("inf")
-        return abs(self.found.proxy.run_seconds / self.found.application.run_seconds - 1)
+        return abs(self.found.span_error.signed)
 
 
 def outcomes(matrix: Matrix, chosen: list[Entry]) -> list[Outcome]:
@@ -150,7 +150,7 @@ def _cell(one: Outcome) -> str:
     return (
         f"{one.entry.name:20} {one.system:10} {found.error.signed:+7.1%} of "
         f"{quantity.seconds(found.application.seconds):>8} ±{found.application.spread:.1%}, wall "
-        f"{found.proxy.run_seconds:.2f} / {found.application.run_seconds:.2f} s; {text}"
+        f"{found.proxy.span_seconds:.2f} / {found.application.span_seconds:.2f} s; {text}"
     )
 
 

@@ -42,6 +42,19 @@ def test_libraries_and_systems_are_no_io_of_the_application() -> None:
     assert account(made).seconds == pytest.approx(1.0)
 
 
+def test_the_span_has_the_computing_between_calls_but_no_start_up() -> None:
+    made = CaptureFactory(ranks=2)
+    made.call(0, Kind.READ, "/usr/lib/libc.so.6", MIB, 0, s=3.0)
+    made.pause(2.0)
+    made.call(0, Kind.WRITE, "/scratch/out", MIB, 0, s=1.0)
+    made.pause(7.0)
+    made.call(1, Kind.WRITE, "/scratch/out", MIB, MIB, s=0.5)
+    made.call(1, Kind.READ, "/usr/lib/libm.so.6", MIB, 0, s=9.0)
+    found = account(made)
+    assert found.seconds == pytest.approx(1.0)
+    assert found.span_seconds == pytest.approx(8.5)
+
+
 def test_only_the_layers_of_the_proxy_are_compared() -> None:
     made = CaptureFactory(ranks=1)
     made.call(0, Kind.WRITE, "/scratch/out", MIB, 0, s=1.0)

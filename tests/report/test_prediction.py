@@ -114,6 +114,19 @@ def test_who_is_off_is_told_what_to_do(width: float, words: str) -> None:
     assert words in render_document(found.model_copy(update={"error": error}), "md")
 
 
+def test_what_a_user_waits_for_is_shown_where_it_is_known() -> None:
+    found = prediction(0.05)
+    assert "first call to last" not in render_document(found, "md")
+    error = SignedError(signed=-0.3, low=-0.35, high=-0.25)
+    sides = {
+        name: getattr(found, name).model_copy(update={"span_seconds": span})
+        for name, span in (("application", 10.0), ("proxy", 7.0))
+    }
+    text = render_document(found.model_copy(update={**sides, "span_error": error}), "md")
+    assert "Error from first call to last" in text
+    assert "of 10.0 s, computing included" in text
+
+
 def test_parts_that_are_too_short_or_missing_have_no_interval() -> None:
     whole = SignedError(signed=-1.0, low=-1.0, high=-1.0)
     parts = [

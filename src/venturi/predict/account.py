@@ -42,6 +42,8 @@ class Account:
     seconds: float
     seconds_by: dict[str, float]
     run_seconds: float
+    span_seconds: float
+    """From the beginning of the first of these calls of all ranks to the end of the last."""
     calls: int
     activity: CharacterizationData
     """Of all ranks, without anything in other layers."""
@@ -101,6 +103,7 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
         seconds=sum(seconds_by.values()),
         seconds_by=seconds_by,
         run_seconds=captured.trace.job.seconds,
+        span_seconds=_span_seconds(found, counted),
         calls=int(np.count_nonzero(counted)),
         activity=characterization_data_of(chosen, name),
         paths=_bytes_by_path(found, counted),
@@ -148,6 +151,12 @@ def _seconds_outside(found: Footprint, counted: Column) -> dict[str, float]:
         if os.path.isabs(path := found.path(index)):
             folders[os.path.dirname(path)] += float(spent[index])
     return folders
+
+
+def _span_seconds(found: Footprint, counted: Column) -> float:
+    """From the beginning of the first of these calls to the end of the last."""
+    ops = found.ops
+    return float(ops.end_ns[counted].max() - ops.start_ns[counted].min()) * 1e-9
 
 
 def _bytes_by_path(found: Footprint, counted: Column) -> dict[str, int]:

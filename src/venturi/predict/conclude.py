@@ -70,6 +70,7 @@ def conclude(facts: PredictionFacts, runs: Runs, baselines: Sequence[Baseline]) 
     application, proxy = side_of(runs.application), side_of(runs.proxy)
     error = _error([t.seconds for t in application.runs], [t.seconds for t in proxy.runs])
     assert error is not None
+    spans = [[t.span_seconds for t in side.runs] for side in (application, proxy)]
     requests = max(application.requests, 1)
     is_large = (application.bytes_written + application.bytes_read) / requests >= LARGE_BYTES
     within = abs(error.signed) <= application.spread
@@ -86,6 +87,7 @@ def conclude(facts: PredictionFacts, runs: Runs, baselines: Sequence[Baseline]) 
         application=application,
         proxy=proxy,
         error=error,
+        span_error=_error(*spans),
         within_spread=within,
         headline=_headline(error, application, within),
         bandwidth_error=_error(_rates(runs.application), _rates(runs.proxy)) if is_large else None,
@@ -121,12 +123,14 @@ def side_of(runs: Sequence[Numbered]) -> Side:
         calls=first.calls,
         ranks=first.ranks,
         run_seconds=median([account.run_seconds for account in accounts]),
+        span_seconds=median([account.span_seconds for account in accounts]),
         runs=[
             PredictionRun(
                 place=place,
                 seconds=account.seconds,
                 seconds_by=account.seconds_by,
                 run_seconds=account.run_seconds,
+                span_seconds=account.span_seconds,
             )
             for place, account in runs
         ],

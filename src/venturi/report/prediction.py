@@ -127,6 +127,14 @@ def _headlines(found: Prediction, units: Units) -> tuple[Headline, ...]:
         Headline("Application in I/O", quantity.seconds(found.application.seconds), "median"),
         Headline("Proxy in I/O", quantity.seconds(found.proxy.seconds), "median"),
     ]
+    if (span := found.span_error) is not None:
+        lines.append(
+            Headline(
+                "Error from first call to last",
+                quantity.signed_percent(span.signed),
+                f"of {quantity.seconds(found.application.span_seconds)}, computing included",
+            )
+        )
     if found.bandwidth_error is not None:
         rate = quantity.rate(found.application.bytes_per_second, units)
         lines.append(
@@ -212,6 +220,7 @@ def _making(found: Prediction, units: Units) -> Section:
         ("Caches", found.cache),
         ("Capture", f"{found.capture}; it adds about {share} to the time (estimate)"),
         ("I/O time", "time inside calls on its files, of the rank that spends most in them"),
+        ("First call to last", "of all ranks on its files, with the computing between"),
         ("Interval", "bootstrap of the pairs' medians, expanded percentiles"),
         ("Directory", f"{here.directory} ({here.file_system})"),
         ("Host", f"{here.host}, {here.system}, Linux {here.kernel}"),
@@ -247,6 +256,16 @@ def print_prediction(found: Prediction, console: Console, units: Units = Units.I
             interval(found.error.low, found.error.high),
         ),
     ]
+    if (span := found.span_error) is not None:
+        rows.append(
+            (
+                "first call to last",
+                quantity.seconds(found.application.span_seconds),
+                quantity.seconds(found.proxy.span_seconds),
+                quantity.signed_percent(span.signed),
+                interval(span.low, span.high),
+            )
+        )
     table = turns.parts_table("", [p for p in found.sorts if p.application or p.proxy])
     out.table(("", "APPLICATION", "PROXY", "ERROR", "95 % INTERVAL"), [*rows, *table.rows])
     out.line()
