@@ -39,6 +39,8 @@ struct OpenFile {
   std::uint64_t unsynced_bytes = 0;
   /// Where sequential requests go on.
   std::uint64_t position = 0;
+  /// Where a file of this rank alone ends that is appended to; none: ask the storage.
+  std::optional<std::uint64_t> end = {};
 };
 
 /// One entry of the plan's files.

@@ -189,10 +189,11 @@ void rename_file(Context& context, FileState& file, FileState& target) {
 
 void truncate_file(Context& context, FileState& file, std::uint64_t bytes) {
   const std::string path = context.path_of(*file.plan);
-  const OpenFile* open = file.find(path);
+  OpenFile* open = file.find(path);
   if (open == nullptr) {
     throw base::plan_error(file.plan->name, "truncation of a file that is not open");
   }
+  open->end.reset();
   measured(context, file, {.kind = OperationKind::kTruncate, .path = path},
            [&] { return file.storage->truncate(open->handle, bytes); });
 }

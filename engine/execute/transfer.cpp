@@ -70,9 +70,19 @@ std::uint64_t start_of(Context& context, const FileState& file, const OpenFile& 
     if (!sequential->base) return open.position;
     return context.evaluator.count(*sequential->base, context.slots, "pattern.base");
   }
-  backend::Identity found;
   if (!std::holds_alternative<schema::Append>(step.pattern.value)) return 0;
+  if (open.end) return *open.end;
+  backend::Identity found;
   return file.storage->identify(open.handle, found) == 0 ? found.bytes : 0;
+}
+
+/// Notes where an open file is after so many bytes of a step. All writes to a file that is appended
+/// to go to its end, so that the end of one that no other rank writes need not be asked for again.
+void note_place(const FileState& file, OpenFile& open, const schema::Transfer& step,
+                std::uint64_t end_bytes) {
+  if (std::holds_alternative<schema::Sequential>(step.pattern.value)) open.position = end_bytes;
+  const bool is_own = file.plan->sharing == schema::Sharing::kRank && !file.plan->content.verify;
+  if (is_own && std::holds_alternative<schema::Append>(step.pattern.value)) open.end = end_bytes;
 }
 
 /// The keys of a step's random choices.
@@ -155,9 +165,7 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   const Charge charge(context, file, open->path);
   const std::uint64_t saved_before = file.storage->saved_bytes();
   const std::uint64_t done = move(moving, cursor, keys.arrivals);
-  if (std::holds_alternative<schema::Sequential>(step.pattern.value)) {
-    open->position = start + done * size;
-  }
+  note_place(file, *open, step, start + done * size);
   if (rewrite != nullptr) rewrite->done = done;
   context.meter().add_saved(file.storage->saved_bytes() - saved_before);
   if (reads) return;
