@@ -128,3 +128,25 @@ def test_only_what_may_be_public_goes(tmp_path: Path, shared: Path) -> None:
     with pytest.raises(UserError, match="names a host"):
         public(one, machine=host)
     assert withheld(one) == ["input", "node"]
+
+
+@pytest.mark.parametrize("field", ["campaign", "step", "session", "name", "tool", "unit", "metric"])
+def test_no_text_of_a_result_names_somebody(field: str) -> None:
+    one = result()
+    changes = {
+        "tool": {"source": one.source.model_copy(update={"tool": "/home/ana/bench.sh"})},
+        "unit": {
+            "metrics": {n: m.model_copy(update={"unit": "~ana"}) for n, m in one.metrics.items()}
+        },
+        "metric": {"metrics": {f"/home/ana/{n}": m for n, m in one.metrics.items()}},
+    }
+    public(one)
+    with pytest.raises(UserError, match="would be shared"):
+        public(one.model_copy(update=changes.get(field, {field: "/home/ana/x"})))
+
+
+def test_a_point_is_shared_as_a_word_or_a_digest() -> None:
+    assert public(result(point="p-003")).point == "p-003"
+    told = public(result(point="dir=/scratch/ana,np=4")).point
+    assert "ana" not in told
+    assert told == public(result(point="dir=/scratch/ana,np=4")).point

@@ -7,7 +7,7 @@ import socket
 
 from venturi.execute.host import user_name
 from venturi.model.error import UserError
-from venturi.model.result import Result, digest_of
+from venturi.model.result import Result, SourceKind, digest_of
 from venturi.model.workload import Scalar
 
 PUBLIC_FACTS = frozenset(
@@ -32,19 +32,22 @@ def public(result: Result, machine: str = "") -> Result:
 
     Host names, paths, users, reasons and logs stay in the store. A machine without a file of its
     own bears a digest of its host's name, or `machine`. Raises UserError where a name that must
-    be shared is private.
+    be shared is private; a point that is no plain word is shared as a digest.
     """
     kept = {name: v for name, v in result.parameters.items() if not _is_private(v, result)}
     shared = result.model_copy(
         update={
             "machine": machine or _machine(result),
             "parameters": kept,
+            "point": digest_of(result.point) if _is_private(result.point, result) else result.point,
             "reasons": [],
             "facts": {k: v for k, v in result.facts.items() if k in PUBLIC_FACTS and _fits(v)},
         }
     )
     names = (shared.id, shared.name, shared.machine, shared.session, shared.step, *shared.tags)
-    for name in (*names, *shared.metrics):
+    tool = () if shared.source.kind is SourceKind.RUN else (shared.source.tool,)
+    measured = (text for one in shared.metrics.values() for text in (one.unit, one.condition))
+    for name in (*names, shared.campaign, shared.point, *tool, *shared.metrics, *measured):
         if _names_somebody(name, result):
             raise UserError(
                 f"{result.id}: '{name}' would be shared, and names a host, a user or a path",
