@@ -79,7 +79,7 @@ class Outcome:
 
     @property
     def wall_off(self) -> float:
-        """Error of the time from the first call on its files to the last."""
+        """Error of the time from the first request of its files to the last."""
         if self.found is None or self.found.span_error is None:
             return float("inf")
         return abs(self.found.span_error.signed)

@@ -45,6 +45,7 @@ def test_libraries_and_systems_are_no_io_of_the_application() -> None:
 def test_the_span_has_the_computing_between_calls_but_no_start_up() -> None:
     made = CaptureFactory(ranks=2)
     made.call(0, Kind.READ, "/usr/lib/libc.so.6", MIB, 0, s=3.0)
+    made.call(0, Kind.LIST, "/scratch", s=0.25)
     made.pause(2.0)
     made.call(0, Kind.WRITE, "/scratch/out", MIB, 0, s=1.0)
     made.pause(7.0)

@@ -116,14 +116,14 @@ def test_who_is_off_is_told_what_to_do(width: float, words: str) -> None:
 
 def test_what_a_user_waits_for_is_shown_where_it_is_known() -> None:
     found = prediction(0.05)
-    assert "first call to last" not in render_document(found, "md")
+    assert "first request to last" not in render_document(found, "md")
     error = SignedError(signed=-0.3, low=-0.35, high=-0.25)
     sides = {
         name: getattr(found, name).model_copy(update={"span_seconds": span})
         for name, span in (("application", 10.0), ("proxy", 7.0))
     }
     text = render_document(found.model_copy(update={**sides, "span_error": error}), "md")
-    assert "Error from first call to last" in text
+    assert "Error from first request to last" in text
     assert "of 10.0 s, computing included" in text
 
 

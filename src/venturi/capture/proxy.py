@@ -319,12 +319,12 @@ def _housekeeping(
     is_whole = ~np.isin(ops.layer[mine], _DATASET_LAYERS)
     opens, stats = is_whole & (kind == KIND_CODES[Kind.OPEN]), kind == KIND_CODES[Kind.STAT]
     closes = is_whole & (kind == KIND_CODES[Kind.CLOSE])
-    drop = np.arange(len(mine)) <= _staged_last(opens, closes, file, detail, staged)
+    opened = opens & (ops.error[mine] == 0)
+    drop = np.arange(len(mine)) <= _staged_last(opened, closes, kind, file, detail, staged)
     makes = opens | (kind == KIND_CODES[Kind.MKDIR])
     drop[1:] |= stats[1:] & makes[:-1] & (file[1:] == file[:-1])
     gone = kind == KIND_CODES[Kind.UNLINK]
     drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
-    opened = opens & (ops.error[mine] == 0)
     drop[:-1] |= stats[:-1] & _looked_at(kind, opened, closes, file, single)[1:]
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     drop |= _around_renames(kind, file, detail)
@@ -416,11 +416,23 @@ def _around_renames(kind: Column, file: Column, detail: Column) -> Column:
 
 
 def _staged_last(
-    opens: Column, closes: Column, file: Column, detail: Column, staged: list[bool]
+    opened: Column,
+    closes: Column,
+    kind: Column,
+    file: Column,
+    detail: Column,
+    staged: list[bool],
 ) -> int:
-    """The last row with which a process puts something there before the program; -1: none."""
+    """The last row with which a process puts something there before the program; -1: none.
+
+    What a program makes under a name that was there, it removes first; or it finds it there.
+    """
     is_staged = np.append(np.array(staged, bool), False)[np.minimum(file, len(staged))]
-    makes = np.flatnonzero(opens & is_staged & (detail & _MAKE_FLAGS == _MAKE_FLAGS))
+    makes = np.flatnonzero(opened & is_staged & (detail & _MAKE_FLAGS == _MAKE_FLAGS))
+    goes = np.flatnonzero(np.isin(kind, [KIND_CODES[Kind.UNLINK], KIND_CODES[Kind.RENAME]]))
+    gone, first = np.unique(file[goes], return_index=True)
+    first_gone = dict(zip(gone.tolist(), goes[first].tolist(), strict=True))
+    makes = np.array([at for at in makes.tolist() if at < first_gone.get(int(file[at]), len(file))])
     if not len(makes):
         return -1
     last = int(makes[-1])

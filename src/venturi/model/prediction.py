@@ -50,7 +50,7 @@ class PredictionRun(Document):
     run_seconds: Seconds
     """From the start of the first process to the end of the last."""
     span_seconds: Seconds = 0.0
-    """From the first call on its files to the last, of all ranks; 0: not known."""
+    """From the first request of its files to the last, of all ranks; 0: not known."""
 
 
 class Side(Document):
@@ -73,7 +73,7 @@ class Side(Document):
     """From the start of the first process to the end of the last: of a proxy with all that starts
     it and makes its input."""
     span_seconds: Seconds = 0.0
-    """From the first call on its files to the last, with the computing between; 0: not known."""
+    """From the first request of its files to the last, with the computing between; 0: not known."""
     runs: list[PredictionRun]
 
 
@@ -136,7 +136,7 @@ class Prediction(Document):
     error: SignedError
     """Of the I/O time."""
     span_error: SignedError | None = None
-    """Of the time from the first call to the last; None: not known."""
+    """Of the time from the first request to the last; None: not known."""
     within_spread: bool
     """Whether the error is no larger than the application's own spread."""
     headline: str

@@ -43,7 +43,8 @@ class Account:
     seconds_by: dict[str, float]
     run_seconds: float
     span_seconds: float
-    """From the beginning of the first of these calls of all ranks to the end of the last."""
+    """From the beginning of the first request of all ranks to the end of the last; without any, of
+    these calls."""
     calls: int
     activity: CharacterizationData
     """Of all ranks, without anything in other layers."""
@@ -154,9 +155,11 @@ def _seconds_outside(found: Footprint, counted: Column) -> dict[str, float]:
 
 
 def _span_seconds(found: Footprint, counted: Column) -> float:
-    """From the beginning of the first of these calls to the end of the last."""
-    ops = found.ops
-    return float(ops.end_ns[counted].max() - ops.start_ns[counted].min()) * 1e-9
+    """From the beginning of the first of these requests to the end of the last; of other calls,
+    where there are none: a program that starts may look at its folder long before."""
+    requests = counted & (found.reads | found.writes | found.syncs)
+    ops, chosen = found.ops, requests if requests.any() else counted
+    return float(ops.end_ns[chosen].max() - ops.start_ns[chosen].min()) * 1e-9
 
 
 def _bytes_by_path(found: Footprint, counted: Column) -> dict[str, int]:

@@ -130,7 +130,7 @@ def _headlines(found: Prediction, units: Units) -> tuple[Headline, ...]:
     if (span := found.span_error) is not None:
         lines.append(
             Headline(
-                "Error from first call to last",
+                "Error from first request to last",
                 quantity.signed_percent(span.signed),
                 f"of {quantity.seconds(found.application.span_seconds)}, computing included",
             )
@@ -220,7 +220,7 @@ def _making(found: Prediction, units: Units) -> Section:
         ("Caches", found.cache),
         ("Capture", f"{found.capture}; it adds about {share} to the time (estimate)"),
         ("I/O time", "time inside calls on its files, of the rank that spends most in them"),
-        ("First call to last", "of all ranks on its files, with the computing between"),
+        ("First request to last", "of all ranks on its files, with the computing between"),
         ("Interval", "bootstrap of the pairs' medians, expanded percentiles"),
         ("Directory", f"{here.directory} ({here.file_system})"),
         ("Host", f"{here.host}, {here.system}, Linux {here.kernel}"),
@@ -259,7 +259,7 @@ def print_prediction(found: Prediction, console: Console, units: Units = Units.I
     if (span := found.span_error) is not None:
         rows.append(
             (
-                "first call to last",
+                "first request to last",
                 quantity.seconds(found.application.span_seconds),
                 quantity.seconds(found.proxy.span_seconds),
                 quantity.signed_percent(span.signed),
