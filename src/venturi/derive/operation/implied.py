@@ -7,12 +7,24 @@ each turn. Such openings are one, before the first use, and so is the close, beh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from venturi.derive.operation.naming import named_in
 from venturi.derive.operation.run import Steps
 from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
 
 _Step = StepSpec | BareStep
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A step without others in it, and what stands around it."""
+
+    step: StepSpec
+    is_for_some: bool
+    """A condition."""
+    is_in_loop: bool
 
 
 def opened_once(
@@ -21,44 +33,51 @@ def opened_once(
     """The steps, where each file whose openings are `implied` is opened once for all steps at the
     top, one after the other, that use it so; `numbered` makes titles of phases."""
     found = list(steps)
+    named = [named_in([step]) for step in found]
     for name in dict.fromkeys(step.open for step in implied if step.open is not None):
         openings = [step for step in implied if step.open == name]
-        for first, last in reversed(list(_stretches(found, name, openings))):
+        users = [place for place, names in enumerate(named) if name in names]
+        stretches = _stretches(found, users, name, openings)
+        for first, last in reversed(stretches):
             found[first : last + 1] = _around(found[first : last + 1], name, numbered)
+        if stretches:
+            named = [named_in([step]) for step in found]
     return found
 
 
-def _stretches(steps: Steps, name: str, openings: Sequence[StepSpec]) -> Iterator[tuple[int, int]]:
+def _stretches(
+    steps: Steps, users: list[int], name: str, openings: Sequence[StepSpec]
+) -> list[tuple[int, int]]:
     """First and last of the steps at the top that use a file, all of them by implied openings."""
+    found: list[tuple[int, int]] = []
     places: list[int] = []
-    for place, step in enumerate([*steps, StepSpec(open=name)]):
-        inner = list(_below([step]))
-        if not any(_names(one, name) for one, _ in inner):
-            continue
-        if place < len(steps) and _only_implied(inner, name, openings):
+    is_again = False
+    for place in [*users, None]:
+        leaves = [] if place is None else _leaves([steps[place]])
+        own = [leaf for leaf in leaves if name in named_in([leaf.step])]
+        if place is not None and _only_implied(own, name, openings):
             places.append(place)
+            is_again |= len(places) > 1
+            is_again |= any(leaf.is_in_loop for leaf in own if leaf.step.open == name)
             continue
-        if len(places) > 1 or any(_is_in_loop(steps[one], name) for one in places):
-            yield places[0], places[-1]
-        places = []
+        if is_again:
+            found.append((places[0], places[-1]))
+        places, is_again = [], False
+    return found
 
 
-def _only_implied(
-    inner: list[tuple[StepSpec, bool]], name: str, openings: Sequence[StepSpec]
-) -> bool:
-    opens = closes = 0
-    for step, is_for_some in inner:
-        if step.open == name:
-            if is_for_some or not any(step is one for one in openings):
-                return False
-            opens += 1
-        elif step.close == name:
-            if is_for_some:
-                return False
-            closes += 1
-        elif _names(step, name) and not _is_at_place(step, name):
-            return False
-    return opens == closes > 0
+def _only_implied(own: list[_Leaf], name: str, openings: Sequence[StepSpec]) -> bool:
+    """Whether the steps on a file open it by implied openings alone, and close it as often."""
+    opens = [leaf for leaf in own if leaf.step.open == name]
+    closes = [leaf for leaf in own if leaf.step.close == name]
+    if any(leaf.is_for_some for leaf in [*opens, *closes]):
+        return False
+    others = [leaf.step for leaf in own if name not in (leaf.step.open, leaf.step.close)]
+    return (
+        len(opens) == len(closes) > 0
+        and all(any(leaf.step is one for one in openings) for leaf in opens)
+        and all(_is_at_place(step, name) for step in others)
+    )
 
 
 def _is_at_place(step: StepSpec, name: str) -> bool:
@@ -69,32 +88,6 @@ def _is_at_place(step: StepSpec, name: str) -> bool:
     return isinstance(data, DataStep) and (
         data.pattern is not PatternKind.SEQUENTIAL or data.at is not None
     )
-
-
-def _names(step: StepSpec, name: str) -> bool:
-    """Whether a step itself is about a file."""
-    bare = step.model_copy(update={"do": None})
-    return name in _texts(bare.to_data())
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value.partition(".")[0]
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
-
-
-def _is_in_loop(step: _Step, name: str, is_inside: bool = False) -> bool:
-    if not isinstance(step, StepSpec):
-        return False
-    if step.open == name:
-        return is_inside
-    is_inside |= step.for_ is not None
-    return any(_is_in_loop(one, name, is_inside) for one in step.do or [])
 
 
 def _around(steps: Steps, name: str, numbered: Callable[[str], str]) -> Steps:
@@ -125,10 +118,16 @@ def _without(step: _Step, name: str) -> _Step | None:
     return step.model_copy(update={"do": body}) if body else None
 
 
-def _below(steps: Sequence[_Step], is_for_some: bool = False) -> Iterator[tuple[StepSpec, bool]]:
-    """Each step, those within others too, and whether a condition is around it."""
+def _leaves(
+    steps: Sequence[_Step], is_for_some: bool = False, is_in_loop: bool = False
+) -> list[_Leaf]:
+    found: list[_Leaf] = []
     for step in steps:
-        if isinstance(step, StepSpec):
-            is_some = is_for_some or step.when is not None
-            yield step, is_some
-            yield from _below(step.do or [], is_some)
+        if not isinstance(step, StepSpec):
+            continue
+        if step.do is None:
+            found.append(_Leaf(step, is_for_some, is_in_loop))
+            continue
+        is_some, is_loop = is_for_some or step.when is not None, is_in_loop or step.for_ is not None
+        found += _leaves(step.do, is_some, is_loop)
+    return found
