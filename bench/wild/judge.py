@@ -78,7 +78,7 @@ class Outcome:
         return self.found is not None and self.found.error.low <= 0 <= self.found.error.high
 
     @property
-    def wall_off(self) -> float:
+    def span_off(self) -> float:
         """Error of the time from the first request of its files to the last."""
         if self.found is None or self.found.span_error is None:
             return float("inf")
@@ -113,7 +113,7 @@ def summary(found: list[Outcome], hide: bool) -> str:
         lines.append(_row(style, [one for one in found if one.entry.style == style]))
     head = (
         f"{'':16} {'cells':>5} {'refused':>7} {'median':>7} {'worst':>7} {'near':>5} "
-        f"{'holds':>5} {'too fast':>8} {'wall':>7}"
+        f"{'holds':>5} {'too fast':>8} {'span':>7}"
     )
     reasons = Counter(one.refused if not hide else one.refused[:60] for one in found if one.refused)
     why = [f"  {count} x {text}" for text, count in reasons.most_common()]
@@ -126,11 +126,11 @@ def _row(name: str, cells: list[Outcome]) -> str:
     fast = sum(one.found.error.signed < 0 for one in known if one.found)
     middle = statistics.median(one.off for one in cells)
     worst = max((one.off for one in known), default=float("inf"))
-    wall = statistics.median(one.wall_off for one in cells)
+    span = statistics.median(one.span_off for one in cells)
     return (
         f"{name:16} {len(cells):5} {len(cells) - len(known):7} {_percent(middle):>7} "
         f"{_percent(worst):>7} {sum(one.is_near for one in cells):5} "
-        f"{sum(one.holds for one in cells):5} {fast:8} {_percent(wall):>7}"
+        f"{sum(one.holds for one in cells):5} {fast:8} {_percent(span):>7}"
     )
 
 
@@ -149,7 +149,7 @@ def _cell(one: Outcome) -> str:
     )
     return (
         f"{one.entry.name:20} {one.system:10} {found.error.signed:+7.1%} of "
-        f"{quantity.seconds(found.application.seconds):>8} ±{found.application.spread:.1%}, wall "
+        f"{quantity.seconds(found.application.seconds):>8} ±{found.application.spread:.1%}, span "
         f"{found.proxy.span_seconds:.2f} / {found.application.span_seconds:.2f} s; {text}"
     )
 
