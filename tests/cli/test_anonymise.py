@@ -54,6 +54,9 @@ def test_a_log_is_handed_over_and_its_answers_are_read(cli: Cli, tmp_path: Path)
         (["-o", "{new}", "--key", "{folder}"], "cannot be read as a key"),
         (["-o", "{folder}/none/new", "--table", "{new}"], "cannot be written"),
         (["-o", "{new}", "--table", "{folder}/none/table"], "cannot be written"),
+        (["-o", "{folder}/none/new", "--key", "{new}"], "cannot be written"),
+        (["-o", "{new}.trace", "--key", "{new}", "--table", "{new}"], "cannot be written"),
+        (["-o", "{folder}/none/new", "--key", "{key}"], "cannot be written"),
         ([], "--output"),
     ],
 )
@@ -62,7 +65,9 @@ def test_what_cannot_be_done_is_said_and_nothing_is_left(
 ) -> None:
     there = tmp_path / "there"
     there.write_text("mine\n")
-    places = {"there": there, "new": tmp_path / "new", "folder": tmp_path}
+    key = tmp_path / "key"
+    key.write_text(f"{'5' * 64}\n")
+    places = {"there": there, "new": tmp_path / "new", "folder": tmp_path, "key": key}
     before = sorted(tmp_path.rglob("*"))
     done = cli("anonymise", str(LOG), *(word.format(**places) for word in words))
     assert done.returncode == 2, told(done)

@@ -49,6 +49,7 @@ def command(capture: tuple[str, ...], output: str, key_file: str | None, table: 
         if path.exists():
             raise UserError(f"'{path}' exists already", "name another, or move it away")
     captured = read_capture(capture[0], *capture[1:])
+    made = [Path(one) for one in (key_file, table) if one is not None and not Path(one).exists()]
     names = Names(key_in(Path(key_file)) if key_file else new_key())
     changed = anonymous(captured, names)
     left = still_named(changed.trace, names)
@@ -58,13 +59,14 @@ def command(capture: tuple[str, ...], output: str, key_file: str | None, table: 
             f"such as '{left[0]}'",
             "this is a defect of Venturi; please report it",
         )
-    if table is not None:
-        write_private(Path(table), "".join(f"{n}\t{w}\n" for w, n in sorted(names.given.items())))
+    words = "".join(f"{new}\t{word}\n" for word, new in sorted(names.given.items()))
     try:
+        if table is not None:
+            write_private(Path(table), words)
         write_trace(Path(output), changed)
     except UserError:
-        if table is not None:
-            Path(table).unlink(missing_ok=True)
+        for path in made:
+            path.unlink(missing_ok=True)
         raise
     click.echo(
         f"{len(names.given)} words replaced in the names of {len(changed.trace.files)} files and "
