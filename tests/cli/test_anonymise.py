@@ -23,7 +23,9 @@ def test_a_log_is_handed_over_and_its_answers_are_read(cli: Cli, tmp_path: Path)
     copy, table, key = tmp_path / "copy.trace", tmp_path / "words", tmp_path / "key"
     done = cli("anonymise", str(LOG), "-o", str(copy), "--table", str(table), "--key", str(key))
     assert done.returncode == 0, told(done)
-    assert "words replaced" in done.stderr
+    trace = json.loads((copy / "trace.json").read_text())
+    named = {one["file"] for one in trace["records"]} | {one["path"] for one in trace["files"]}
+    assert f"words replaced in the names of {len(named)} files" in done.stderr
     words = words_of(table)
     text = (copy / "trace.json").read_text()
     assert "miniapp" in words

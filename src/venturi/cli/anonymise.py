@@ -68,10 +68,11 @@ def command(capture: tuple[str, ...], output: str, key_file: str | None, table: 
         for path in made:
             path.unlink(missing_ok=True)
         raise
+    named = {one.path for one in changed.trace.files} | {one.file for one in changed.trace.records}
     click.echo(
-        f"{len(names.given)} words replaced in the names of {len(changed.trace.files)} files and "
-        f"datasets, {len(changed.trace.processes)} processes and the command line; when it ran and "
-        "the job's number are left out",
+        f"{len(names.given)} words replaced in the names of {len(named)} files and datasets, "
+        f"{len(changed.trace.processes)} processes and the command line; when it ran and the job's "
+        "number are left out",
         err=True,
     )
     click.echo(f" next    venturi derive {shown_path(Path(output))}", err=True)
