@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "execute/group_check.hpp"
 #include "execute/item_check.hpp"
+#include "execute/loop_check.hpp"
 #include "execute/name_check.hpp"
 #include "execute/program.hpp"
 #include "execute/step.hpp"
@@ -116,8 +117,20 @@ class Checker {
     if (!inside.loops.insert(step.variable).second) {
       throw plan_error(where + ".variable", "an enclosing loop has the same variable");
     }
+    check_columns(step, plan_, where);
+    for (const schema::TurnColumn& column : step.columns) {
+      if (inside.loops.insert(column.variable).second) continue;
+      throw plan_error(where + ".columns", "an enclosing loop has the same variable");
+    }
     inside.uneven |= differs(step.count);
     inside.looped = true;
+    steps(step.body, where + ".body", inside);
+  }
+
+  void one(const schema::Choose& step, const std::string& where, const Around& around) {
+    expression(step.number, where + ".number");
+    Around inside = around;
+    inside.uneven |= differs(step.number);
     steps(step.body, where + ".body", inside);
   }
 
@@ -448,18 +461,6 @@ void check_path(const schema::File& file, const std::string& where) {
   }
   if (!file.foreign && pattern::is_reserved(known)) {
     throw plan_error(where + ".path", "is a name of the engine's own book-keeping: " + known);
-  }
-}
-
-/// Nothing but a loop's variable may run over the names that are staged.
-void check_staged_loops(const schema::File& file, const schema::Plan& plan,
-                        const std::string& where) {
-  const auto first = static_cast<std::int64_t>(schema::kSlotWords.size());
-  for (std::size_t i = 0; i < file.staged_loops.size(); ++i) {
-    const std::int64_t slot = file.staged_loops[i].variable;
-    if (slot >= first && static_cast<std::size_t>(slot) < plan.slots.size()) continue;
-    throw plan_error(fmt::format("{}.staged_loops[{}].variable", where, i),
-                     "is not the slot of a loop variable");
   }
 }
 

@@ -141,11 +141,15 @@ void stage_names(Context& context, FileState& file, std::size_t depth) {
   if (depth == file.plan->staged_loops.size()) return stage_file(context, file);
   const schema::StagedLoop& loop = file.plan->staged_loops[depth];
   const auto slot = static_cast<std::size_t>(loop.variable);
+  const pattern::TurnColumns& columns =
+      context.columns_of(loop.columns, static_cast<std::uint64_t>(loop.count));
   for (std::int64_t turn = 0; turn < loop.count; ++turn) {
     context.slots[slot] = turn;
+    columns.set(context.slots, static_cast<std::uint64_t>(turn));
     stage_names(context, file, depth + 1);
   }
   context.slots[slot] = std::int64_t{0};
+  columns.reset(context.slots);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace {
 
 void run_for(Context& context, const schema::For& loop) {
   const std::uint64_t count = context.evaluator.count(loop.count, context.slots, "for.count");
+  const pattern::TurnColumns& columns = context.columns_of(loop.columns, count);
   const bool must_wait = waits(context.plan, loop.body);
   const auto slot = static_cast<std::size_t>(loop.variable);
   context.loops.push_back(slot);
@@ -27,10 +28,12 @@ void run_for(Context& context, const schema::For& loop) {
   };
   for (std::uint64_t i = 0; i < count && goes_on(); ++i) {
     context.slots[slot] = static_cast<std::int64_t>(i);
+    columns.set(context.slots, i);
     run_steps(context, loop.body);
   }
   context.loops.pop_back();
   context.slots[slot] = std::int64_t{0};
+  columns.reset(context.slots);
 }
 
 /// Runs the body, and again until the phase is old enough; not when nothing could be done.
@@ -50,6 +53,7 @@ void run_repeat(Context& context, const schema::Repeat& repeat) {
 void run_compute(Context& context, const schema::Compute& step) {
   if (context.idle()) return;
   const double seconds = context.evaluator.seconds(step.seconds, context.slots, "compute.seconds");
+  if (seconds == 0.0) return;
   const std::uint64_t begin = context.clock.now_ns();
   if (step.mode == schema::ComputeMode::kSleep) {
     context.pause(seconds);
@@ -99,6 +103,10 @@ void run_wait(Context& context, const schema::Wait& step) {
   context.note_pause(begin, end, true);
 }
 
+void run_choose(Context& context, const schema::Choose& choice) {
+  run_step(context, chosen_step(context, choice));
+}
+
 void run_when(Context& context, const schema::When& when) {
   if (context.evaluator.value(when.condition, context.slots, "when").is_zero()) return;
   run_steps(context, when.body);
@@ -135,6 +143,7 @@ bool name_waits(const schema::Plan& plan, const schema::Manage& step) {
 /// Every kind of step once; a kind without a row does not compile.
 constexpr std::tuple kSteps{
     StepEntry<schema::For>{run_for, Guard::kByItself, kInBody},
+    StepEntry<schema::Choose>{run_choose, Guard::kByItself, kInBody},
     StepEntry<schema::When>{run_when, Guard::kByItself, kInBody},
     StepEntry<schema::Phase>{run_phase, Guard::kByItself, kAlways},
     StepEntry<schema::Repeat>{run_repeat, Guard::kByItself, kInBody},
@@ -167,9 +176,17 @@ void run_one(Context& context, const Kind& step) {
 }  // namespace
 
 void run_steps(Context& context, const std::vector<schema::Step>& steps) {
-  for (const schema::Step& step : steps) {
-    std::visit([&](const auto& one) { run_one(context, one); }, step.value);
-  }
+  for (const schema::Step& step : steps) run_step(context, step);
+}
+
+void run_step(Context& context, const schema::Step& step) {
+  std::visit([&](const auto& one) { run_one(context, one); }, step.value);
+}
+
+const schema::Step& chosen_step(RankView& view, const schema::Choose& choice) {
+  const std::uint64_t number = view.evaluator.count(choice.number, view.slots, "choose.number");
+  if (number < choice.body.size()) return choice.body[number];
+  throw base::plan_error("choose.number", fmt::format("there is no step {}", number));
 }
 
 bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps) {

@@ -11,8 +11,14 @@ namespace venturi::execute {
 /// Runs steps in order. Throws RunFailed on all ranks together after a phase in which one had
 /// trouble.
 void run_steps(Context& context, const std::vector<schema::Step>& steps);
+/// The same of one step.
+void run_step(Context& context, const schema::Step& step);
 
-/// Makes the arrays from which the steps pack what they write, so that a phase need not.
+/// The step that is chosen for the current slots. Throws base::Error (exit 2) if there is none.
+[[nodiscard]] const schema::Step& chosen_step(RankView& view, const schema::Choose& choice);
+
+/// Makes the arrays from which the steps pack what they write, and reads the tables of their loops,
+/// so that a phase need not.
 void reserve_arrays(Context& context, const std::vector<schema::Step>& steps);
 
 /// Whether ranks wait for each other somewhere in these steps.

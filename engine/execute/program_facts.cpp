@@ -55,7 +55,11 @@ bool has_waits(const std::vector<schema::Step>& steps) {
 
 void reserve_arrays(Context& context, const std::vector<schema::Step>& steps) {
   for_each(steps, [&](const auto& leaf) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Transfer>) {
+    using Kind = std::decay_t<decltype(leaf)>;
+    if constexpr (std::is_same_v<Kind, schema::For>) {
+      if (leaf.columns.empty()) return;  // its count may depend on loops around it
+      context.columns_of(leaf.columns, context.evaluator.count(leaf.count, context.slots, "for"));
+    } else if constexpr (std::is_same_v<Kind, schema::Transfer>) {
       if (!leaf.halo) return;
       const payload::HaloCursor array(*leaf.halo, context.evaluator, context.slots);
       context.cells(context.plan.files[static_cast<std::size_t>(leaf.file)], array.array_bytes());

@@ -59,6 +59,15 @@ void RankView::take_place_of(std::uint64_t rank) {
   slots[kNodeRanksSlot] = number(ranks_of_node_[node]);
 }
 
+const pattern::TurnColumns& RankView::columns_of(const std::vector<schema::TurnColumn>& columns,
+                                                 std::uint64_t turns) {
+  static const pattern::TurnColumns kNone;
+  if (columns.empty()) return kNone;
+  const auto known = columns_.find(&columns);
+  if (known != columns_.end()) return known->second;
+  return columns_.emplace(&columns, pattern::TurnColumns(columns, turns, "for")).first->second;
+}
+
 std::uint64_t RankView::owner_of(const schema::Expression& owner) {
   const std::uint64_t rank = evaluator.count(owner, slots, "owner");
   if (rank >= group.size()) {

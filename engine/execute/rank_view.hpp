@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "comm/group.hpp"
 #include "pattern/expression.hpp"
+#include "pattern/turn_columns.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
@@ -51,6 +53,10 @@ class RankView {
   /// A key of the file's path with rank and node 0: what all ranks can count alike.
   [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
 
+  /// What the table of a loop of so many turns says of its variables.
+  const pattern::TurnColumns& columns_of(const std::vector<schema::TurnColumn>& columns,
+                                         std::uint64_t turns);
+
   /// The place of a rank of the group among those of its node, from 0.
   [[nodiscard]] std::uint64_t place_on_node(std::uint64_t rank) const {
     return place_on_node_[rank];
@@ -63,6 +69,7 @@ class RankView {
   /// Of each rank, its place on its node; of each node, how many ranks it has.
   std::vector<std::uint32_t> place_on_node_;
   std::vector<std::uint32_t> ranks_of_node_;
+  std::unordered_map<const void*, pattern::TurnColumns> columns_;
 };
 
 /// While it lives, `rank`, `node` and the place on the node in expressions are another rank's.

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/beneath.hpp"
+#include "execute/program.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -21,16 +22,21 @@ class ResidencyInterpreter {
   explicit ResidencyInterpreter(Context& context) : context_(context) {}
 
   void steps(const std::vector<schema::Step>& all) {
-    for (const schema::Step& one : all) {
-      if (const auto* loop = std::get_if<schema::For>(&one.value)) turns(*loop);
-      if (const auto* phase = std::get_if<schema::Phase>(&one.value)) steps(phase->body);
-      if (const auto* repeat = std::get_if<schema::Repeat>(&one.value)) steps(repeat->body);
-      if (const auto* leaf = std::get_if<schema::Transfer>(&one.value)) transfer(*leaf);
-      const auto* when = std::get_if<schema::When>(&one.value);
-      if (when == nullptr) continue;
-      if (!context_.evaluator.value(when->condition, context_.slots, "when").is_zero()) {
-        steps(when->body);
-      }
+    for (const schema::Step& one : all) step(one);
+  }
+
+  void step(const schema::Step& one) {
+    if (const auto* loop = std::get_if<schema::For>(&one.value)) turns(*loop);
+    if (const auto* phase = std::get_if<schema::Phase>(&one.value)) steps(phase->body);
+    if (const auto* repeat = std::get_if<schema::Repeat>(&one.value)) steps(repeat->body);
+    if (const auto* leaf = std::get_if<schema::Transfer>(&one.value)) transfer(*leaf);
+    if (const auto* choice = std::get_if<schema::Choose>(&one.value)) {
+      step(chosen_step(context_, *choice));
+    }
+    const auto* when = std::get_if<schema::When>(&one.value);
+    if (when == nullptr) return;
+    if (!context_.evaluator.value(when->condition, context_.slots, "when").is_zero()) {
+      steps(when->body);
     }
   }
   /// Paths that are read, and those that are written.
@@ -41,11 +47,16 @@ class ResidencyInterpreter {
   void turns(const schema::For& loop) {
     const auto slot = static_cast<std::size_t>(loop.variable);
     const std::uint64_t count = context_.evaluator.count(loop.count, context_.slots, "for.count");
-    for (std::uint64_t i = 0; i < std::min(count, kMostFiles); ++i) {
+    const pattern::TurnColumns& columns = context_.columns_of(loop.columns, count);
+    // Of the rows of a table, each may be about another file.
+    const std::uint64_t most = loop.columns.empty() ? kMostFiles : count;
+    for (std::uint64_t i = 0; i < std::min(count, most); ++i) {
       context_.slots[slot] = static_cast<std::int64_t>(i);
+      columns.set(context_.slots, i);
       steps(loop.body);
     }
     context_.slots[slot] = std::int64_t{0};
+    columns.reset(context_.slots);
   }
 
   void transfer(const schema::Transfer& leaf) {

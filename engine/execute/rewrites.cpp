@@ -168,6 +168,8 @@ void WriteCounter::look(const std::vector<schema::Step>& steps, bool even) {
           using Kind = std::decay_t<decltype(one)>;
           if constexpr (std::is_same_v<Kind, schema::For>) {
             look(one.body, even && !differs(one.count));
+          } else if constexpr (std::is_same_v<Kind, schema::Choose>) {
+            look(one.body, even && !differs(one.number));
           } else if constexpr (std::is_same_v<Kind, schema::When>) {
             look(one.body, even && !differs(one.condition));
           } else if constexpr (std::is_same_v<Kind, schema::Repeat>) {

@@ -227,6 +227,24 @@ void run_transfer(Context& context, const schema::Transfer& step) {
   if (calls && !came.at_calls) fail_together(sharers);
 }
 
+/// Whether an open file could be made persistent.
+bool sync_open(Context& context, FileState& file, OpenFile& open, schema::SyncMode mode) {
+  const Charge charge(context, file, open.path);
+  const std::uint64_t begin = context.clock.now_ns();
+  const int error = file.storage->sync(open.handle, mode);
+  const std::uint64_t end = context.clock.now_ns();
+  if (error != 0) {
+    context.fail_operation(
+        {.kind = schema::OperationKind::kSync, .path = open.path, .error = error},
+        file.storage->hint(error));
+    return false;
+  }
+  context.meter().record(schema::OperationKind::kSync, begin, end, 0);
+  context.note_sync(&open, mode);
+  context.after_operations(end, 0, 1);
+  return true;
+}
+
 void run_sync(Context& context, const schema::Sync& step) {
   if (context.failed()) return;
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
@@ -234,20 +252,16 @@ void run_sync(Context& context, const schema::Sync& step) {
     sync_file_system(context, file, step.mode);
     return;
   }
-  for (OpenFile& open : file.open) {
-    const Charge charge(context, file, open.path);
-    const std::uint64_t begin = context.clock.now_ns();
-    const int error = file.storage->sync(open.handle, step.mode);
-    const std::uint64_t end = context.clock.now_ns();
-    if (error != 0) {
-      context.fail_operation(
-          {.kind = schema::OperationKind::kSync, .path = open.path, .error = error},
-          file.storage->hint(error));
-      return;
+  if (step.is_named) {
+    OpenFile* open = file.find(context.path_of(*file.plan));
+    if (open == nullptr) {
+      throw base::plan_error(file.plan->name, "a sync of a file that is not open");
     }
-    context.meter().record(schema::OperationKind::kSync, begin, end, 0);
-    context.note_sync(&open, step.mode);
-    context.after_operations(end, 0, 1);
+    sync_open(context, file, *open, step.mode);
+    return;
+  }
+  for (OpenFile& open : file.open) {
+    if (!sync_open(context, file, open, step.mode)) return;
   }
 }
 

@@ -89,6 +89,10 @@ std::optional<Damage> parse_damage(std::string_view word) {
   return codec::find_word<Damage>(word);
 }
 
+std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word) {
+  return codec::find_word<KernelStatistic>(word);
+}
+
 void decode(const Node& node, TargetFacts& out) {
   Object object(node);
   object.required("type", out.type);
@@ -439,10 +443,6 @@ Json encode(const Fact& value) {
   out["name"] = encode(value.name);
   out["value"] = encode(value.value);
   return out;
-}
-
-std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word) {
-  return codec::find_word<KernelStatistic>(word);
 }
 
 void decode(const Node& node, KernelAxis& out) {

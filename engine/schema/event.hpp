@@ -68,6 +68,19 @@ inline constexpr std::array<std::string_view, 8> kDamageWords{"hole", "flipped",
 /// The value of a word, or nothing if the word is none of `Damage`.
 [[nodiscard]] std::optional<Damage> parse_damage(std::string_view word);
 
+/// Which of a point's samples stands for all of them.
+enum class KernelStatistic { kMax, kMin, kMedian, kMean };
+inline constexpr std::array<std::string_view, 4> kKernelStatisticWords{"max", "min", "median",
+    "mean"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(KernelStatistic) {
+  return kKernelStatisticWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(KernelStatistic value) {
+  return kKernelStatisticWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `KernelStatistic`.
+[[nodiscard]] std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word);
+
 /// What the run's directory lies on, as the kernel said at one moment.
 struct TargetFacts {
   /// The file system's type by the mount table; `unknown` where that does not tell.
@@ -268,19 +281,6 @@ struct Fact {
   std::string name = {};
   std::string value = {};
 };
-
-/// Which of a point's samples stands for all of them.
-enum class KernelStatistic { kMax, kMin, kMedian, kMean };
-inline constexpr std::array<std::string_view, 4> kKernelStatisticWords{"max", "min", "median",
-    "mean"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(KernelStatistic) {
-  return kKernelStatisticWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(KernelStatistic value) {
-  return kKernelStatisticWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `KernelStatistic`.
-[[nodiscard]] std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word);
 
 /// What one of the numbers that name a point counts.
 struct KernelAxis {

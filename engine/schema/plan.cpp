@@ -12,8 +12,12 @@ using codec::Json;
 using codec::Node;
 using codec::Object;
 
+void decode(const Node& node, Fault& out);
+Json encode(const Fault& value);
 void decode(const Node& node, Content& out);
 Json encode(const Content& value);
+void decode(const Node& node, Dataset& out);
+Json encode(const Dataset& value);
 void decode(const Node& node, Option& out);
 Json encode(const Option& value);
 void decode(const Node& node, Stripe& out);
@@ -30,10 +34,8 @@ void decode(const Node& node, SizeShare& out);
 Json encode(const SizeShare& value);
 void decode(const Node& node, Tree& out);
 Json encode(const Tree& value);
-void decode(const Node& node, Dataset& out);
-Json encode(const Dataset& value);
-void decode(const Node& node, Fault& out);
-Json encode(const Fault& value);
+void decode(const Node& node, TurnColumn& out);
+Json encode(const TurnColumn& value);
 void decode(const Node& node, StagedLoop& out);
 Json encode(const StagedLoop& value);
 void decode(const Node& node, File& out);
@@ -66,6 +68,8 @@ void decode(const Node& node, Halo& out);
 Json encode(const Halo& value);
 void decode(const Node& node, For& out);
 Json encode(const For& value);
+void decode(const Node& node, Choose& out);
+Json encode(const Choose& value);
 void decode(const Node& node, When& out);
 Json encode(const When& value);
 void decode(const Node& node, Phase& out);
@@ -101,60 +105,16 @@ Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
 
+std::optional<FaultKind> parse_fault_kind(std::string_view word) {
+  return codec::find_word<FaultKind>(word);
+}
+
 std::optional<Interface> parse_interface(std::string_view word) {
   return codec::find_word<Interface>(word);
 }
 
-void decode(const Node& node, Content& out) {
-  Object object(node);
-  object.optional("seed", out.seed, codec::Whole{.low = 0});
-  object.optional("verify", out.verify);
-  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
-  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
-  object.optional("repeats", out.repeats);
-  object.finish();
-}
-
-Json encode(const Content& value) {
-  Json out = Json::object();
-  out["seed"] = encode(value.seed);
-  out["verify"] = encode(value.verify);
-  out["compressibility"] = encode(value.compressibility);
-  out["duplicates"] = encode(value.duplicates);
-  out["repeats"] = encode(value.repeats);
-  return out;
-}
-
 std::optional<ElementType> parse_element_type(std::string_view word) {
   return codec::find_word<ElementType>(word);
-}
-
-void decode(const Node& node, Option& out) {
-  Object object(node);
-  object.required("name", out.name);
-  object.required("value", out.value);
-  object.finish();
-}
-
-Json encode(const Option& value) {
-  Json out = Json::object();
-  out["name"] = encode(value.name);
-  out["value"] = encode(value.value);
-  return out;
-}
-
-void decode(const Node& node, Stripe& out) {
-  Object object(node);
-  object.optional("count", out.count, codec::Whole{.low = -1, .high = 65534});
-  object.optional("bytes", out.bytes, codec::Whole{.low = 0, .high = 4294901760});
-  object.finish();
-}
-
-Json encode(const Stripe& value) {
-  Json out = Json::object();
-  out["count"] = encode(value.count);
-  out["bytes"] = encode(value.bytes);
-  return out;
 }
 
 std::optional<Operator> parse_operator(std::string_view word) {
@@ -225,6 +185,104 @@ std::optional<SyncMode> parse_sync_mode(std::string_view word) {
   return codec::find_word<SyncMode>(word);
 }
 
+std::optional<Sharing> parse_sharing(std::string_view word) {
+  return codec::find_word<Sharing>(word);
+}
+
+void decode(const Node& node, Fault& out) {
+  Object object(node);
+  object.required("kind", out.kind);
+  object.required("operation", out.operation);
+  object.optional("nth", out.nth, codec::Whole{.low = 1});
+  object.optional("every", out.every, codec::Whole{.low = 0});
+  object.optional("rank", out.rank, codec::Whole{.low = -1, .high = 2147483648});
+  object.optional("seconds", out.seconds, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const Fault& value) {
+  Json out = Json::object();
+  out["kind"] = encode(value.kind);
+  out["operation"] = encode(value.operation);
+  out["nth"] = encode(value.nth);
+  out["every"] = encode(value.every);
+  out["rank"] = encode(value.rank);
+  out["seconds"] = encode(value.seconds);
+  return out;
+}
+
+void decode(const Node& node, Content& out) {
+  Object object(node);
+  object.optional("seed", out.seed, codec::Whole{.low = 0});
+  object.optional("verify", out.verify);
+  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
+  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
+  object.optional("repeats", out.repeats);
+  object.finish();
+}
+
+Json encode(const Content& value) {
+  Json out = Json::object();
+  out["seed"] = encode(value.seed);
+  out["verify"] = encode(value.verify);
+  out["compressibility"] = encode(value.compressibility);
+  out["duplicates"] = encode(value.duplicates);
+  out["repeats"] = encode(value.repeats);
+  return out;
+}
+
+void decode(const Node& node, Dataset& out) {
+  Object object(node);
+  object.required("name", out.name, codec::Size{1});
+  object.optional("copies", out.copies, codec::Whole{.low = 1});
+  object.required("type", out.type);
+  object.required("shape", out.shape, codec::Size{1}, codec::Whole{.low = 1});
+  object.optional("chunk", out.chunk, codec::Size{0}, codec::Whole{.low = 1});
+  object.optional("deflate", out.deflate, codec::Whole{.low = 0, .high = 9});
+  object.optional("shuffle", out.shuffle);
+  object.finish();
+}
+
+Json encode(const Dataset& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["copies"] = encode(value.copies);
+  out["type"] = encode(value.type);
+  out["shape"] = encode(value.shape);
+  out["chunk"] = encode(value.chunk);
+  out["deflate"] = encode(value.deflate);
+  out["shuffle"] = encode(value.shuffle);
+  return out;
+}
+
+void decode(const Node& node, Option& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("value", out.value);
+  object.finish();
+}
+
+Json encode(const Option& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["value"] = encode(value.value);
+  return out;
+}
+
+void decode(const Node& node, Stripe& out) {
+  Object object(node);
+  object.optional("count", out.count, codec::Whole{.low = -1, .high = 65534});
+  object.optional("bytes", out.bytes, codec::Whole{.low = 0, .high = 4294901760});
+  object.finish();
+}
+
+Json encode(const Stripe& value) {
+  Json out = Json::object();
+  out["count"] = encode(value.count);
+  out["bytes"] = encode(value.bytes);
+  return out;
+}
+
 void decode(const Node& node, Instruction& out) {
   Object object(node);
   object.required("operator", out.operator_);
@@ -273,10 +331,6 @@ Json encode(const LiteralContent& value) {
   out["type"] = encode(value.type);
   out["big_endian"] = encode(value.big_endian);
   return out;
-}
-
-std::optional<Sharing> parse_sharing(std::string_view word) {
-  return codec::find_word<Sharing>(word);
 }
 
 void decode(const Node& node, NamePart& out) {
@@ -341,53 +395,17 @@ Json encode(const Tree& value) {
   return out;
 }
 
-void decode(const Node& node, Dataset& out) {
+void decode(const Node& node, TurnColumn& out) {
   Object object(node);
-  object.required("name", out.name, codec::Size{1});
-  object.optional("copies", out.copies, codec::Whole{.low = 1});
-  object.required("type", out.type);
-  object.required("shape", out.shape, codec::Size{1}, codec::Whole{.low = 1});
-  object.optional("chunk", out.chunk, codec::Size{0}, codec::Whole{.low = 1});
-  object.optional("deflate", out.deflate, codec::Whole{.low = 0, .high = 9});
-  object.optional("shuffle", out.shuffle);
+  object.required("variable", out.variable, codec::Whole{.low = 0});
+  object.required("values", out.values);
   object.finish();
 }
 
-Json encode(const Dataset& value) {
+Json encode(const TurnColumn& value) {
   Json out = Json::object();
-  out["name"] = encode(value.name);
-  out["copies"] = encode(value.copies);
-  out["type"] = encode(value.type);
-  out["shape"] = encode(value.shape);
-  out["chunk"] = encode(value.chunk);
-  out["deflate"] = encode(value.deflate);
-  out["shuffle"] = encode(value.shuffle);
-  return out;
-}
-
-std::optional<FaultKind> parse_fault_kind(std::string_view word) {
-  return codec::find_word<FaultKind>(word);
-}
-
-void decode(const Node& node, Fault& out) {
-  Object object(node);
-  object.required("kind", out.kind);
-  object.required("operation", out.operation);
-  object.optional("nth", out.nth, codec::Whole{.low = 1});
-  object.optional("every", out.every, codec::Whole{.low = 0});
-  object.optional("rank", out.rank, codec::Whole{.low = -1, .high = 2147483648});
-  object.optional("seconds", out.seconds, codec::Span{.low = 0});
-  object.finish();
-}
-
-Json encode(const Fault& value) {
-  Json out = Json::object();
-  out["kind"] = encode(value.kind);
-  out["operation"] = encode(value.operation);
-  out["nth"] = encode(value.nth);
-  out["every"] = encode(value.every);
-  out["rank"] = encode(value.rank);
-  out["seconds"] = encode(value.seconds);
+  out["variable"] = encode(value.variable);
+  out["values"] = encode(value.values);
   return out;
 }
 
@@ -395,6 +413,7 @@ void decode(const Node& node, StagedLoop& out) {
   Object object(node);
   object.required("variable", out.variable, codec::Whole{.low = 0});
   object.required("count", out.count, codec::Whole{.low = 0});
+  object.optional("columns", out.columns, codec::Size{0});
   object.finish();
 }
 
@@ -402,6 +421,7 @@ Json encode(const StagedLoop& value) {
   Json out = Json::object();
   out["variable"] = encode(value.variable);
   out["count"] = encode(value.count);
+  out["columns"] = encode(value.columns);
   return out;
 }
 
@@ -670,6 +690,7 @@ void decode(const Node& node, For& out) {
   object.constant("kind", "for");
   object.required("variable", out.variable, codec::Whole{.low = 0});
   object.required("count", out.count, codec::Size{1});
+  object.optional("columns", out.columns, codec::Size{0});
   object.required("body", out.body, codec::Size{0});
   object.finish();
 }
@@ -679,6 +700,23 @@ Json encode(const For& value) {
   out["kind"] = "for";
   out["variable"] = encode(value.variable);
   out["count"] = encode(value.count);
+  out["columns"] = encode(value.columns);
+  out["body"] = encode(value.body);
+  return out;
+}
+
+void decode(const Node& node, Choose& out) {
+  Object object(node);
+  object.constant("kind", "choose");
+  object.required("number", out.number, codec::Size{1});
+  object.required("body", out.body, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Choose& value) {
+  Json out = Json::object();
+  out["kind"] = "choose";
+  out["number"] = encode(value.number);
   out["body"] = encode(value.body);
   return out;
 }
@@ -978,6 +1016,7 @@ void decode(const Node& node, Sync& out) {
   object.constant("kind", "sync");
   object.required("file", out.file, codec::Whole{.low = 0});
   object.required("mode", out.mode);
+  object.optional("is_named", out.is_named);
   object.finish();
 }
 
@@ -986,13 +1025,14 @@ Json encode(const Sync& value) {
   out["kind"] = "sync";
   out["file"] = encode(value.file);
   out["mode"] = encode(value.mode);
+  out["is_named"] = encode(value.is_named);
   return out;
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 15> kTags{"for", "when", "phase", "repeat",
-      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "exec",
-      "kernel", "sync"};
+  static constexpr std::array<std::string_view, 16> kTags{"for", "choose", "when", "phase",
+      "repeat", "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find",
+      "exec", "kernel", "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

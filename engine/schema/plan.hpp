@@ -16,6 +16,19 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// What the faulty wrapper does to an operation; `drop`: a write is told as made, and is not.
+enum class FaultKind { kEio, kEnospc, kShort, kDelay, kFlip, kHang, kDrop };
+inline constexpr std::array<std::string_view, 7> kFaultKindWords{"eio", "enospc", "short", "delay",
+    "flip", "hang", "drop"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(FaultKind) {
+  return kFaultKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(FaultKind value) {
+  return kFaultKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `FaultKind`.
+[[nodiscard]] std::optional<FaultKind> parse_fault_kind(std::string_view word);
+
 /// How storage is reached. What is built is said by `engine describe`.
 enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
     kLime, kBundle, kS3, kRados, kNull, kSimulated };
@@ -31,19 +44,6 @@ inline constexpr std::array<std::string_view, 15> kInterfaceWords{"posix", "urin
 /// The value of a word, or nothing if the word is none of `Interface`.
 [[nodiscard]] std::optional<Interface> parse_interface(std::string_view word);
 
-/// What the bytes are.
-struct Content {
-  std::int64_t seed = 0;
-  /// Stamp every word with seed, file, generation and offset, and check what is read.
-  bool verify = false;
-  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
-  double compressibility = 0.0;
-  /// Share of the 4 KiB pages that repeat the page before them; absent: none.
-  std::optional<double> duplicates = {};
-  /// All requests of a rank write the same bytes, as IOR's do; not with `verify`.
-  bool repeats = false;
-};
-
 /// Types of the elements of a dataset.
 enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
 inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
@@ -56,20 +56,6 @@ inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32",
 }
 /// The value of a word, or nothing if the word is none of `ElementType`.
 [[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
-
-/// One setting of a storage interface, by the name that `engine describe` gives.
-struct Option {
-  std::string name = {};
-  std::string value = {};
-};
-
-/// How a file system lays out a new file over its servers.
-struct Stripe {
-  /// Servers (or targets) of a file; 0: the directory's own setting, -1: all that there are.
-  std::int64_t count = 0;
-  /// What lies together on one of them; 0: the directory's own setting.
-  std::int64_t bytes = 0;
-};
 
 /// The closed set of instructions of an expression (integers are checked 64-bit).
 enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
@@ -298,6 +284,71 @@ inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync",
 /// The value of a word, or nothing if the word is none of `SyncMode`.
 [[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
 
+/// Who shares one file: all ranks of the group, one rank, one node, or every n ranks.
+enum class Sharing { kAll, kRank, kNode, kEvery };
+inline constexpr std::array<std::string_view, 4> kSharingWords{"all", "rank", "node", "every"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Sharing) {
+  return kSharingWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Sharing value) {
+  return kSharingWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Sharing`.
+[[nodiscard]] std::optional<Sharing> parse_sharing(std::string_view word);
+
+/// A fault that the faulty wrapper injects into the file's interface.
+struct Fault {
+  FaultKind kind = {};
+  OperationKind operation = {};
+  /// The first operation of that kind on a rank that is hit, from 1.
+  std::int64_t nth = 1;
+  /// 0: only that one; n: every n-th from there on.
+  std::int64_t every = 0;
+  std::int64_t rank = -1;
+  /// How long `delay` lasts.
+  double seconds = 0.0;
+};
+
+/// What the bytes are.
+struct Content {
+  std::int64_t seed = 0;
+  /// Stamp every word with seed, file, generation and offset, and check what is read.
+  bool verify = false;
+  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
+  double compressibility = 0.0;
+  /// Share of the 4 KiB pages that repeat the page before them; absent: none.
+  std::optional<double> duplicates = {};
+  /// All requests of a rank write the same bytes, as IOR's do; not with `verify`.
+  bool repeats = false;
+};
+
+/// Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`.
+struct Dataset {
+  std::string name = {};
+  std::int64_t copies = 1;
+  ElementType type = {};
+  std::vector<std::int64_t> shape;
+  /// Elements of a chunk along each dimension; empty: contiguous.
+  std::vector<std::int64_t> chunk;
+  /// Level of compression; 0 is none.
+  std::int64_t deflate = 0;
+  bool shuffle = false;
+};
+
+/// One setting of a storage interface, by the name that `engine describe` gives.
+struct Option {
+  std::string name = {};
+  std::string value = {};
+};
+
+/// How a file system lays out a new file over its servers.
+struct Stripe {
+  /// Servers (or targets) of a file; 0: the directory's own setting, -1: all that there are.
+  std::int64_t count = 0;
+  /// What lies together on one of them; 0: the directory's own setting.
+  std::int64_t bytes = 0;
+};
+
 /// One step of the stack machine that evaluates an expression.
 struct Instruction {
   Operator operator_ = {};
@@ -325,18 +376,6 @@ struct LiteralContent {
   ElementType type = ElementType::kI32;
   bool big_endian = false;
 };
-
-/// Who shares one file: all ranks of the group, one rank, one node, or every n ranks.
-enum class Sharing { kAll, kRank, kNode, kEvery };
-inline constexpr std::array<std::string_view, 4> kSharingWords{"all", "rank", "node", "every"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Sharing) {
-  return kSharingWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Sharing value) {
-  return kSharingWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Sharing`.
-[[nodiscard]] std::optional<Sharing> parse_sharing(std::string_view word);
 
 /// A piece of a name in a tree: text, then a value that is fixed for an owner, then a field.
 struct NamePart {
@@ -373,43 +412,13 @@ struct Tree {
   std::vector<NamePart> item_name;
 };
 
-/// Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`.
-struct Dataset {
-  std::string name = {};
-  std::int64_t copies = 1;
-  ElementType type = {};
-  std::vector<std::int64_t> shape;
-  /// Elements of a chunk along each dimension; empty: contiguous.
-  std::vector<std::int64_t> chunk;
-  /// Level of compression; 0 is none.
-  std::int64_t deflate = 0;
-  bool shuffle = false;
-};
-
-/// What the faulty wrapper does to an operation; `drop`: a write is told as made, and is not.
-enum class FaultKind { kEio, kEnospc, kShort, kDelay, kFlip, kHang, kDrop };
-inline constexpr std::array<std::string_view, 7> kFaultKindWords{"eio", "enospc", "short", "delay",
-    "flip", "hang", "drop"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(FaultKind) {
-  return kFaultKindWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(FaultKind value) {
-  return kFaultKindWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `FaultKind`.
-[[nodiscard]] std::optional<FaultKind> parse_fault_kind(std::string_view word);
-
-/// A fault that the faulty wrapper injects into the file's interface.
-struct Fault {
-  FaultKind kind = {};
-  OperationKind operation = {};
-  /// The first operation of that kind on a rank that is hit, from 1.
-  std::int64_t nth = 1;
-  /// 0: only that one; n: every n-th from there on.
-  std::int64_t every = 0;
-  std::int64_t rank = -1;
-  /// How long `delay` lasts.
-  double seconds = 0.0;
+/// What a variable is in each turn of a loop, where a table says so.
+struct TurnColumn {
+  /// Its slot.
+  std::int64_t variable = 0;
+  /// Base64 of a number for each turn: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
+  /// whichever the length shows.
+  std::string values = {};
 };
 
 /// A loop over whose turns the names of a prestaged file run.
@@ -417,6 +426,8 @@ struct StagedLoop {
   /// The slot of the loop variable.
   std::int64_t variable = 0;
   std::int64_t count = 0;
+  /// Other variables that have a value of their own in each turn.
+  std::vector<TurnColumn> columns;
 };
 
 /// A file, a family of files (one per rank, one per iteration) or a tree of files.
@@ -559,6 +570,14 @@ struct For {
   /// The slot of the loop variable.
   std::int64_t variable = 0;
   Expression count;
+  /// Other variables that have a value of their own in each turn; then the count is a number.
+  std::vector<TurnColumn> columns;
+  std::vector<Step> body;
+};
+
+/// Do one step of the body: the one with this number, from 0.
+struct Choose {
+  Expression number;
   std::vector<Step> body;
 };
 
@@ -728,12 +747,14 @@ struct Kernel {
 struct Sync {
   std::int64_t file = 0;
   SyncMode mode = {};
+  /// Of the entry's open files only the one that its path names here; else all.
+  bool is_named = false;
 };
 
 /// One of these, by `kind`.
 struct Step {
-  std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Find, Exec, Kernel, Sync> value;
+  std::variant<For, Choose, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage,
+               Items, Find, Exec, Kernel, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

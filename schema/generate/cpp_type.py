@@ -99,7 +99,7 @@ class Part:
 
 
 def parts_of(module: ModuleType) -> list[Part]:
-    """What a module defines, in its order: enums, models, and named unions and lists.
+    """What a module defines: enums, then models and named unions and lists in its order.
 
     A model that others extend has no type of its own: they have its fields.
     """
@@ -120,7 +120,11 @@ def parts_of(module: ModuleType) -> list[Part]:
                 raise CannotExpress(f"{name}: {error}") from None
             if isinstance(shape, Choice | Listing):
                 parts.append(Part(name, Alias(shape)))
-    return parts
+    return sorted(parts, key=lambda part: not _is_enum(part.value))
+
+
+def _is_enum(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, StrEnum)
 
 
 def cpp_type(shape: Shape) -> str:

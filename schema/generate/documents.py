@@ -34,10 +34,13 @@ class DocumentKind:
 
 _HOMES = {
     "venturi.model.data_step": "venturi.model.workload",
+    "venturi.model.fault": "venturi.model.plan",
     "venturi.model.interface": "venturi.model.plan",
     "venturi.model.operator": "venturi.model.plan",
     "venturi.model.layout": "venturi.model.plan",
+    "venturi.model.origin": "venturi.model.workload",
     "venturi.model.output": "venturi.model.event",
+    "venturi.model.row_table": "venturi.model.workload",
     "venturi.model.verb": "venturi.model.plan",
 }
 

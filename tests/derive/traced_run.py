@@ -154,7 +154,7 @@ def steps_of(workload: Workload) -> list[StepSpec]:
         for step in steps:
             if isinstance(step, StepSpec):
                 found.append(step)
-                walk(list(step.do or []))
+                walk(list(step.inner))
 
     walk(list(next(iter(workload.program.values()))))
     return found

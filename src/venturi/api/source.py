@@ -17,6 +17,7 @@ def open_workload(name: str, store: str | None = None) -> tuple[Workload, str]:
     Raises UserError where there is none of this name, or it is no workload.
     """
     from venturi import library
+    from venturi.library.table import whole_text
     from venturi.model.workload import Workload
     from venturi.model.yaml_text import load_yaml, read_text
 
@@ -32,8 +33,10 @@ def open_workload(name: str, store: str | None = None) -> tuple[Workload, str]:
             path = find(place, name) / "workload.yaml"
             return load_yaml(path, Workload), read_text(path)
     workload = library.load(name)
-    text = library.text_of(name) if name in library.names() else read_text(Path(name))
-    return workload, text
+    if name in library.names():
+        return workload, library.text_of(name)
+    text = read_text(Path(name))
+    return workload, whole_text(text, workload) if workload.tables else text
 
 
 def open_or_derive(name: str, store: str | None = None) -> tuple[Workload, str]:

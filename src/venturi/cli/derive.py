@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     metavar="LOG",
     help="Log of the same program with another number of ranks, to derive how sizes scale.",
 )
+@click.option(
+    "--simplify",
+    is_flag=True,
+    help="Text alone: no table for calls that follow no rule; says what that gives up.",
+)
 @click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Directory for the I/O of --check.")
 @rare_option(
@@ -41,6 +46,7 @@ def command(
     output: str | None,
     name: str | None,
     other: str | None,
+    simplify: bool,
     check: bool,
     directory: str | None,
     on: str | None,
@@ -69,14 +75,14 @@ def command(
     refuse_over_input(output, *log, other)
     title = name or Path(log[0]).name.split(".")[0]
     captured = read_capture(log[0], *log[1:])
-    workload = derive(captured, title)
+    workload = derive(captured, title, simplify)
     if other is not None:
         from venturi.derive.scale import scaled
 
-        workload = scaled(workload, derive(read_capture(other), title))
+        workload = scaled(workload, derive(read_capture(other), title, simplify))
     text = to_yaml(workload)
     if output is not None:
-        write_text(Path(output), text)
+        _write(workload, Path(output))
     if as_json:
         data = json.loads(workload.to_json())
         origin = data["origin"] or {}
@@ -93,6 +99,17 @@ def command(
             click.echo(f" next    venturi run {shown_path(Path(output))} -d DIR", err=True)
     if check:
         _check(captured, workload, text, Path(str(directory)), Path(log[0]), on)
+
+
+def _write(workload: Workload, path: Path) -> None:
+    """Writes the workload, and its tables beside it."""
+    from venturi.derive.yaml_text import to_yaml
+    from venturi.library.table import beside
+
+    named, tables = beside(workload, path)
+    for file, text in tables.items():
+        write_text(file, text)
+    write_text(path, to_yaml(named))
 
 
 def _check(

@@ -12,10 +12,12 @@ from typing import Final
 
 from venturi.derive.operation.likeness import Judgement
 from venturi.derive.yaml_text import to_yaml
-from venturi.model.workload import DataStep, PatternKind, StepSpec, Workload
+from venturi.model.workload import DataStep, PatternKind, RowTable, StepSpec, Workload
 
 BITS_PER_CHARACTER: Final = 5.0
 """Of the text of a program, without what is only for readers: its words come again and again."""
+BITS_PER_TABLE: Final = 20_000.0
+"""What readers lose with numbers that they cannot read: about a hundred lines that they can."""
 BITS_PER_LOST_OPERATION: Final = 300.0
 """To say of one operation that is missing, or too much, what it should be: a step of its own."""
 BITS_PER_FALSE_OPERATION: Final = 100.0
@@ -42,7 +44,10 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     likeness = judgement.likeness
     files = {name: file.model_copy(update={"about": ""}) for name, file in workload.files.items()}
     bare = workload.model_copy(update={"origin": None, "about": "", "files": files})
+    bare = bare.model_copy(update={"tables": {}})
     bits = BITS_PER_CHARACTER * len(to_yaml(bare))
+    for table in workload.tables.values():
+        bits += BITS_PER_TABLE + (8 * table.bytes_packed if isinstance(table, RowTable) else 0)
     if likeness is None:
         return bits
     most = max(likeness.application, likeness.proxy)
@@ -64,7 +69,7 @@ def _draws(workload: Workload) -> bool:
         step = waiting.pop()
         if not isinstance(step, StepSpec):
             continue
-        waiting += step.do or []
+        waiting += step.inner
         for data in (step.write, step.read):
             if isinstance(data, DataStep) and (
                 data.mix or data.pattern is PatternKind.RANDOM or _DRAWN.search(str(data.at))

@@ -47,15 +47,16 @@ COVERED_SHARE = 0.9
 """Operations that hold less of the bytes than counters do are a part of the run only."""
 
 
-def derive(captured: Captured | Trace, name: str) -> Workload:
+def derive(captured: Captured | Trace, name: str, simplify: bool = False) -> Workload:
     """A compact proxy of the run that was captured, called `name`.
 
     From its operations where there are any and the counters know of no more, else from counters.
+    With `simplify` it is text alone: no table keeps numbers that follow no rule.
     A pure function: the stored command line is not part of a trace, and names of files serve
     only to group them and to drop noise. Raises UserError where there is no I/O of the
     application, and where no workload was found that can be planned (of up to 4096 ranks).
     """
-    workload = _derived(captured, name)
+    workload = _derived(captured, name, simplify)
     trace = captured if isinstance(captured, Trace) else captured.trace
     is_planned = workload.origin is not None and workload.origin.likeness is not None
     if not is_planned and trace.job.ranks <= MOST_PLANNED_RANKS:
@@ -75,7 +76,7 @@ def _refuse_unplanned(workload: Workload) -> None:
         ) from None
 
 
-def _derived(captured: Captured | Trace, name: str) -> Workload:
+def _derived(captured: Captured | Trace, name: str, simplify: bool) -> Workload:
     """A proxy by the route that knows most."""
     if isinstance(captured, Trace):
         return derive_counters(captured, name)
@@ -88,7 +89,7 @@ def _derived(captured: Captured | Trace, name: str) -> Workload:
         # What IOR can say is in the counters, with both directions apart.
         return derive_counters(captured.trace, name)
     completed = with_counted_syncs(captured)
-    workload = derive_operations(completed.captured, workload_name(name), line)
+    workload = derive_operations(completed.captured, workload_name(name), line, simplify)
     return _with_counted(workload, captured.trace, completed.assumed)
 
 

@@ -30,18 +30,19 @@ _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 _COMMENTS = {
     "origin": "how sure each field is, and what the log counted",
     "files": "what is touched",
+    "tables": "rows of numbers that follow no rule",
     "program": "what the ranks do, in order; only phases are measured",
 }
-_LAST = "origin"
+_LAST = ("tables", "origin")
 
 
 def to_yaml(workload: Workload) -> str:
     """YAML text that loads as the same workload."""
     data = workload.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     lines = []
-    origin = data.pop(_LAST, None)
-    if origin is not None:
-        data[_LAST] = origin
+    for key in _LAST:
+        if key in data:
+            data[key] = data.pop(key)
     for key, value in data.items():
         if key in _COMMENTS:
             lines += ["", f"# {_COMMENTS[key]}"]

@@ -11,6 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from venturi.library.table import with_tables
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import load_yaml, parse_yaml
@@ -46,7 +47,7 @@ def load(name: str) -> Workload:
         return parse_yaml(text_of(name), f"library/{name}", Workload)
     path = Path(name)
     if path.suffix in (".yaml", ".yml", ".json") or path.exists():
-        return load_yaml(path, Workload)
+        return with_tables(load_yaml(path, Workload), path.parent)
     raise unknown(name)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Fraction
+from venturi.model.document import Count, Document, Fraction, Positive
 
 
 class ElementType(StrEnum):
@@ -54,3 +54,17 @@ class Option(Document):
 
     name: str
     value: str
+
+
+class Dataset(Document):
+    """Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`."""
+
+    name: Annotated[str, Field(min_length=1)]
+    copies: Positive = 1
+    type: ElementType
+    shape: Annotated[list[Positive], Field(min_length=1)]
+    chunk: list[Positive] = []
+    """Elements of a chunk along each dimension; empty: contiguous."""
+    deflate: Annotated[int, Field(ge=0, le=9)] = 0
+    """Level of compression; 0 is none."""
+    shuffle: bool = False

@@ -12,9 +12,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.fault import Fault as Fault  # noqa: PLC0414
+from venturi.model.fault import FaultKind as FaultKind  # noqa: PLC0414
 from venturi.model.interface import DEFAULT_INTERFACE as DEFAULT_INTERFACE  # noqa: PLC0414
 from venturi.model.interface import Interface as Interface  # noqa: PLC0414
 from venturi.model.layout import Content as Content  # noqa: PLC0414
+from venturi.model.layout import Dataset as Dataset  # noqa: PLC0414
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Option as Option  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
@@ -118,44 +121,14 @@ class Tree(Document):
     """Names of items; none: `f.<owner>.<item>`."""
 
 
-class Dataset(Document):
-    """Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`."""
+class TurnColumn(Document):
+    """What a variable is in each turn of a loop, where a table says so."""
 
-    name: Annotated[str, Field(min_length=1)]
-    copies: Positive = 1
-    type: ElementType
-    shape: Annotated[list[Positive], Field(min_length=1)]
-    chunk: list[Positive] = []
-    """Elements of a chunk along each dimension; empty: contiguous."""
-    deflate: Annotated[int, Field(ge=0, le=9)] = 0
-    """Level of compression; 0 is none."""
-    shuffle: bool = False
-
-
-class FaultKind(StrEnum):
-    """What the faulty wrapper does to an operation; `drop`: a write is told as made, and is not."""
-
-    EIO = "eio"
-    ENOSPC = "enospc"
-    SHORT = "short"
-    DELAY = "delay"
-    FLIP = "flip"
-    HANG = "hang"
-    DROP = "drop"
-
-
-class Fault(Document):
-    """A fault that the faulty wrapper injects into the file's interface."""
-
-    kind: FaultKind
-    operation: OperationKind
-    nth: Positive = 1
-    """The first operation of that kind on a rank that is hit, from 1."""
-    every: Count = 0
-    """0: only that one; n: every n-th from there on."""
-    rank: Annotated[int, Field(ge=-1, le=2**31)] = -1  # -1: every rank
-    seconds: Seconds = 0.0
-    """How long `delay` lasts."""
+    variable: Count
+    """Its slot."""
+    values: str
+    """Base64 of a number for each turn: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
+    whichever the length shows."""
 
 
 class StagedLoop(Document):
@@ -164,6 +137,8 @@ class StagedLoop(Document):
     variable: Count
     """The slot of the loop variable."""
     count: Count
+    columns: list[TurnColumn] = []
+    """Other variables that have a value of their own in each turn."""
 
 
 class File(Document):
@@ -330,7 +305,17 @@ class For(Document):
     variable: Count
     """The slot of the loop variable."""
     count: Expression
+    columns: list[TurnColumn] = []
+    """Other variables that have a value of their own in each turn; then the count is a number."""
     body: list[Step]
+
+
+class Choose(Document):
+    """Do one step of the body: the one with this number, from 0."""
+
+    kind: Literal["choose"] = "choose"
+    number: Expression
+    body: Annotated[list[Step], Field(min_length=1)]
 
 
 class When(Document):
@@ -527,10 +512,13 @@ class Sync(Document):
     kind: Literal["sync"] = "sync"
     file: Count
     mode: SyncMode
+    is_named: bool = False
+    """Of the entry's open files only the one that its path names here; else all."""
 
 
 Step = Annotated[
     For
+    | Choose
     | When
     | Phase
     | Repeat
@@ -594,6 +582,7 @@ class Plan(Document):
 
 
 For.model_rebuild()
+Choose.model_rebuild()
 When.model_rebuild()
 Phase.model_rebuild()
 Repeat.model_rebuild()

@@ -6,8 +6,6 @@ parameters, the loop variables and the reserved names; see `venturi.model.expres
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -16,10 +14,9 @@ from venturi.model.command import ExecStep as ExecStep  # noqa: PLC0414
 from venturi.model.data_step import DataStep as DataStep  # noqa: PLC0414
 from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
-from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
+from venturi.model.document import Count, Document, Fraction
 from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.kernel_step import KernelStep as KernelStep  # noqa: PLC0414
-from venturi.model.likeness import Likeness
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import RateCurve as RateCurve  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
@@ -28,6 +25,17 @@ from venturi.model.name_step import CopyStep as CopyStep  # noqa: PLC0414
 from venturi.model.name_step import RenameStep as RenameStep  # noqa: PLC0414
 from venturi.model.name_step import TruncateStep as TruncateStep  # noqa: PLC0414
 from venturi.model.name_step import Value as Value  # noqa: PLC0414
+from venturi.model.origin import REQUEST_EDGES_BYTES as REQUEST_EDGES_BYTES  # noqa: PLC0414
+from venturi.model.origin import Audience as Audience  # noqa: PLC0414
+from venturi.model.origin import Confidence as Confidence  # noqa: PLC0414
+from venturi.model.origin import Finding as Finding  # noqa: PLC0414
+from venturi.model.origin import LeftOut as LeftOut  # noqa: PLC0414
+from venturi.model.origin import Method as Method  # noqa: PLC0414
+from venturi.model.origin import Observed as Observed  # noqa: PLC0414
+from venturi.model.origin import Origin as Origin  # noqa: PLC0414
+from venturi.model.origin import RequestBucket as RequestBucket  # noqa: PLC0414
+from venturi.model.origin import Severity as Severity  # noqa: PLC0414
+from venturi.model.origin import request_class as request_class  # noqa: PLC0414
 from venturi.model.plan import (
     CachePolicy,
     ComputeMode,
@@ -44,6 +52,7 @@ from venturi.model.plan import (
     Slot,
     SyncMode,
 )
+from venturi.model.row_table import RowTable as RowTable  # noqa: PLC0414
 from venturi.model.verdict import Threshold
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
@@ -51,162 +60,6 @@ RESERVED_NAMES = tuple(slot.value for slot in Slot)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
 """A number, a number with a unit (`64 KiB`), or a word."""
-
-
-class Method(StrEnum):
-    """How a workload came to be."""
-
-    PAPER = "paper"
-    DARSHAN = "darshan"
-    DXT = "dxt"
-    TRACE = "trace"
-    HAND = "hand"
-
-
-class Severity(StrEnum):
-    """How much a finding is likely to cost."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-    NOTE = "note"
-
-
-class Audience(StrEnum):
-    """Who can follow an advice."""
-
-    DEVELOPER = "developer"
-    USER = "user"
-    """Whoever runs the application: its settings, hints, the place of its files."""
-    ADMINISTRATOR = "administrator"
-
-
-class Finding(Document):
-    """Something that an application does badly, and the numbers that show it."""
-
-    id: str
-    """A stable word: `small-requests`, `misaligned`, `random`, ..."""
-    severity: Severity
-    what: str
-    evidence: str
-    advice: str
-    audience: Audience = Audience.DEVELOPER
-    """Whom the advice is for."""
-    at_stake_s: Seconds | None = None
-    """What mending brings, on the rank where it is most, or else the time in the calls in question,
-    which the evidence then says; None: not known."""
-
-
-class Confidence(Document):
-    """How sure an inferred field is, and by which rule it was inferred."""
-
-    stream: str
-    field: str
-    value: str
-    """As text; `unknown` where the source cannot show it."""
-    confidence: Fraction
-    rule: str
-
-
-_KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
-REQUEST_EDGES_BYTES = (
-    100, _KIB, 10 * _KIB, 100 * _KIB, _MIB, 4 * _MIB, 10 * _MIB, 100 * _MIB, _GIB, INT64_MAX,
-)  # fmt: skip
-"""Inclusive upper edges of Darshan's ten classes (`SIZE_*_0_100` to `SIZE_*_1G_PLUS`)."""
-
-
-def request_class(size_bytes: int) -> int:
-    """The index of the class that a request of this size falls into."""
-    return bisect_left(REQUEST_EDGES_BYTES, size_bytes)
-
-
-class RequestBucket(Document):
-    """Requests of a range of sizes, by one of `REQUEST_EDGES_BYTES`."""
-
-    up_to_bytes: Count
-    """2^63 - 1 for the last, open bucket."""
-    writes: Count
-    reads: Count
-
-
-class LeftOut(Document):
-    """A part of the source that the workload does not reproduce, and why."""
-
-    what: str
-    """What it is, and why it is left out."""
-    files: Count | None = None
-    """Files of which nothing is reproduced; absent: not known."""
-    operations: Count | None = None
-    """Calls; absent: not known."""
-    bytes: Count | None = None
-    """Absent: not known."""
-    is_application: bool = True
-    """False for what is no I/O of the application: libraries, standard streams, launchers. That
-    lowers no coverage."""
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether all its amounts are known."""
-        return None not in (self.files, self.operations, self.bytes)
-
-
-class Observed(Document):
-    """What the source of a derived workload counted, for the comparison with the proxy.
-
-    Totals are over the streams that the workload reproduces; `coverage_*` says which share
-    of the application's I/O that is, `left_out` what else there was.
-    """
-
-    layer: str
-    """The layer the counts are from: `posix`, `mpiio`, `stdio`, ..."""
-    ranks: Count
-    seconds: Real | None = None
-    """Run time of the job."""
-    io_seconds: Real | None = None
-    """The slowest rank's time inside I/O calls, where the source tells."""
-    bytes_written: Count
-    bytes_read: Count
-    operations: dict[str, Count]
-    """By operation kind; only kinds that the source can see."""
-    request_sizes: list[RequestBucket]
-    """Classes without a request may be left out."""
-    bytes_per_rank: list[Count] | None = None
-    """Data moved by each rank; absent where the source reduced it over the ranks."""
-    files: Count | None = None
-    """Files that are reproduced; absent in workloads of earlier versions."""
-    coverage_bytes: Fraction | None
-    """Null: not known, because the source lacks a part whose amount it does not tell."""
-    coverage_operations: Fraction | None
-    coverage_files: Fraction | None = None
-    coverage_seconds: Fraction = 1.0
-    """Of the time inside calls, where the source times each of them."""
-    left_out: list[LeftOut] = []
-    """With `files` and the totals, all that the source holds of the application's I/O."""
-
-    def request_classes(self) -> dict[str, list[int]]:
-        """Requests in each of the ten classes, of writes and of reads."""
-        counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
-        for bucket in self.request_sizes:
-            place = request_class(bucket.up_to_bytes)
-            counts["write"][place] += bucket.writes
-            counts["read"][place] += bucket.reads
-        return counts
-
-
-class Origin(Document):
-    """Where a workload comes from and how far it can be trusted."""
-
-    source: str
-    method: Method = Method.HAND
-    confidence: list[Confidence] = []
-    assumed: list[str] = []
-    truncated: bool = False
-    observed: Observed | None = None
-    likeness: Likeness | None = None
-    """Of workloads from operations."""
-    findings: list[Finding] = []
-    ior: str | None = None
-    """The IOR command line that does the same, where one exists."""
 
 
 class Parameter(Document):
@@ -437,6 +290,14 @@ class ComputeStep(Document):
     mode: ComputeMode = ComputeMode.SLEEP
 
 
+class ChooseStep(Document):
+    """One of several steps, by a number."""
+
+    by: Value
+    """From 0."""
+    of: Annotated[list[StepSpec], Field(min_length=1)]
+
+
 class WaitStep(Document):
     """The long form of `wait`."""
 
@@ -466,7 +327,7 @@ class LimitStep(Document):
 
 
 VERBS = (
-    "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
+    "for_", "choose", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
     "wait", "rename", "truncate", "copy_", "exec", "kernel", "set_mode", "set_owner", "set_times",
 )  # fmt: skip
@@ -481,7 +342,9 @@ class StepSpec(Document):
 
     for_: Name | None = Field(None, alias="for")
     in_: Value | None = Field(None, alias="in")
-    """How often the loop runs: over 0 ... n - 1."""
+    """How often the loop runs: over 0 ... n - 1. Without it `for` names a table: the loop has a
+    turn for each of its rows, and the columns are names for the numbers in the row."""
+    choose: ChooseStep | None = None
     when: Value | None = None
     phase: Annotated[str, Field(pattern=r"^[A-Za-z0-9_. -]+$")] | None = None
     limit: LimitStep | Value | None = None
@@ -529,6 +392,11 @@ class StepSpec(Document):
     do: list[StepSpec | BareStep] | None = None
 
     @property
+    def inner(self) -> list[StepSpec | BareStep]:
+        """The steps inside of this one."""
+        return list(self.choose.of) if self.choose is not None else self.do or []
+
+    @property
     def verb(self) -> str:
         """The one verb of this step."""
         return next(verb for verb in VERBS if getattr(self, verb) is not None)
@@ -541,8 +409,8 @@ class StepSpec(Document):
         nests = verbs[0] in ("for", "when", "phase")
         if nests != (self.do is not None):
             raise ValueError(f"'{verbs[0]}' {'needs' if nests else 'does not take'} a 'do'")
-        if (verbs[0] == "for") != (self.in_ is not None):
-            raise ValueError("'for' and 'in' belong together")
+        if verbs[0] != "for" and self.in_ is not None:
+            raise ValueError("'in' belongs to 'for'")
         for key in ("limit", "cache", "deadline", "at_least", "on_error"):
             is_said = getattr(self, key) != type(self).model_fields[key].default
             if is_said and verbs[0] != "phase":
@@ -574,6 +442,8 @@ class Workload(Document):
     use earlier ones."""
     groups: dict[Name, GroupSpec] = {}
     files: dict[Name, FileSpec] = {}
+    tables: dict[Name, RowTable | str] = {}
+    """Tables over whose rows loops run; a text is the name of the table's file, beside this one."""
     program: dict[Name, list[StepSpec | BareStep]]
     metrics: dict[Name, Metric] = {}
     curves: dict[Name, RateCurve] = {}
@@ -586,4 +456,5 @@ class Workload(Document):
     references: list[Reference] = []
 
 
+ChooseStep.model_rebuild()
 StepSpec.model_rebuild()

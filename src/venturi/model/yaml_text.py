@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from venturi.model.document import Place, keys_of, path_of, place_of, reason_of
 from venturi.model.error import UserError
 
-_MAX_BYTES = 4 * 2**20
+_MAX_BYTES = 64 * 2**20
 _MAX_NODES = 200_000
 _MAX_DEPTH = 100
 _MAX_DIGITS = 40

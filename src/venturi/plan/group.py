@@ -186,7 +186,7 @@ def _targets(steps: Sequence[StepSpec | BareStep]) -> Iterator[str]:
     for step in steps:
         if not isinstance(step, StepSpec):
             continue
-        yield from _targets(step.do or [])
+        yield from _targets(step.inner)
         target = step.write.to if isinstance(step.write, DataStep) else step.write
         each = step.each.on if step.each is not None and p.ItemVerb.CREATE in step.each.do else None
         yield from (name.partition(".")[0] for name in (step.create, target, each) if name)

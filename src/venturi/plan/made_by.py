@@ -58,14 +58,14 @@ def _check_caches(steps: Sequence[StepSpec | BareStep], named: set[str]) -> None
         if not isinstance(step, StepSpec):
             continue
         policy = step.cache.policy if isinstance(step.cache, CacheStep) else step.cache
-        used = sorted(set(_used(step.do or [])) & named)
+        used = sorted(set(_used(step.inner)) & named)
         if policy is not CachePolicy.KEEP and used:
             raise UserError(
                 f"phase '{step.phase}': the caches of '{used[0]}' cannot be dropped, because "
                 "another entry makes its files",
                 "drop them before a phase that uses that entry",
             )
-        _check_caches(step.do or [], named)
+        _check_caches(step.inner, named)
 
 
 def _used(steps: Sequence[StepSpec | BareStep]) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _used(steps: Sequence[StepSpec | BareStep]) -> Iterator[str]:
     for step in steps:
         if not isinstance(step, StepSpec):
             continue
-        yield from _used(step.do or [])
+        yield from _used(step.inner)
         said = getattr(step, step.verb)
         if isinstance(said, DataStep):
             said = said.to or said.from_

@@ -15,6 +15,7 @@ from venturi.model.expression import ExpressionError, Literal
 from venturi.model.plan import NameVerb
 from venturi.model.verb import ATTRIBUTE_VERBS
 from venturi.model.workload import (
+    RESERVED_NAMES,
     BareStep,
     CopyStep,
     DataStep,
@@ -29,6 +30,7 @@ from venturi.model.workload import (
 )
 from venturi.plan.access import RANK, Access, accesses, fixed_sharers_of, sharers_of, target_of
 from venturi.plan.cache import cache_of
+from venturi.plan.choice import lower_choice
 from venturi.plan.copy import check_copy, each_of
 from venturi.plan.dataset import dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
@@ -39,6 +41,7 @@ from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_ite
 from venturi.plan.joint_step import JOINT_VERBS, lower_joint
 from venturi.plan.limit import compute_of, limit_of
 from venturi.plan.literal import literal_of, of_size, with_literal_size
+from venturi.plan.loop import loop_of
 from venturi.plan.owner import check_same, owner_of
 from venturi.plan.rename import check_rename
 from venturi.plan.repeat import at_least_of, repeated
@@ -133,6 +136,8 @@ class Lowering:
         """Steps at which a rank may reach a limit."""
         if verb == "for_":
             return [self._for(step, place)]
+        if step.choose is not None:
+            return [lower_choice(step.choose, self._state, place, self._step)]
         if verb == "when":
             made = self._when(step, place)  # checked, even where parameters leave its phases out
             never = not place.phase and place.scope.tree(step.when or 0, place.where) == Literal(0)
@@ -195,20 +200,8 @@ class Lowering:
             )
 
     def _for(self, step: StepSpec, place: StepContext) -> p.For:
-        assert step.for_ is not None
-        assert step.in_ is not None
-        count = place.scope.code(step.in_, f"{place.where}.in")
-        if step.for_ not in self._names.slots:
-            self._names.slots.append(step.for_)
-        slot = self._names.slots.index(step.for_)
-        inner = replace(
-            place,
-            scope=place.scope.inside(step.for_, slot),
-            where=f"{place.where}.do",
-            in_loop=place.in_loop or bool(place.phase),
-            by_rank=place.by_rank or place.varies(step.in_),
-        )
-        return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
+        loop, inner = loop_of(step, self._workload, self._names.slots, place)
+        return loop.model_copy(update={"body": self._body(step.do or [], inner)})
 
     def _when(self, step: StepSpec, place: StepContext) -> p.When:
         assert step.when is not None
@@ -450,7 +443,14 @@ class Lowering:
         for name in names or [""]:
             if name not in self._state.opened:
                 raise UserError(f"{place.where}: 'sync' finds no open file {name}".rstrip())
-        return [p.Sync(file=self._indices[name], mode=mode) for name in names]
+        is_named = isinstance(rich, SyncStep) and self._is_chosen_here(rich.on, place)
+        return [p.Sync(file=self._indices[name], mode=mode, is_named=is_named) for name in names]
+
+    def _is_chosen_here(self, name: str, place: StepContext) -> bool:
+        """Whether loops around choose which of an entry's files is meant, of a rank's own."""
+        own = place.scope.compile(RANK, place.where)
+        loops = template_names(self._workload.files[name].path) & place.scope.slots.keys()
+        return bool(loops - set(RESERVED_NAMES)) and self._state.owners.get(name, own) == own
 
     def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: StepContext) -> int:
         """A file on the file system that is written out: it need not be open, or be at all."""

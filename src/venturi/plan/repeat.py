@@ -34,13 +34,13 @@ def repeated(body: Sequence[p.Step], at_least_s: float, where: str) -> list[p.St
 
 
 def _transfers(step: p.Step) -> bool:
-    if isinstance(step, (p.For, p.When)):
+    if isinstance(step, (p.For, p.Choose, p.When)):
         return any(_transfers(inner) for inner in step.body)
     return isinstance(step, p.Transfer)
 
 
 def _may_repeat(step: p.Step) -> bool:
-    if isinstance(step, (p.For, p.When)):
+    if isinstance(step, (p.For, p.Choose, p.When)):
         return all(_may_repeat(inner) for inner in step.body)
     return isinstance(step, (p.Transfer, p.Sync, p.Compute))
 

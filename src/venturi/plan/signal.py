@@ -161,6 +161,8 @@ def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
             continue
         if isinstance(step, p.For):
             yield step.count
+        elif isinstance(step, p.Choose):
+            yield step.number
         elif isinstance(step, p.When):
             yield step.condition
         elif isinstance(step, p.Signal | p.Wait):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.rank_view import RankView
+from venturi.plan.row import LoopRows, naming_turns, turns_with, variables_of
 from venturi.plan.scope import slots_of
 from venturi.plan.walk import leaves
 
@@ -29,6 +30,10 @@ def with_staged_loops(plan: p.Plan) -> p.Plan:
         if file.prestage is None or file.tree is not None:
             continue
         slots = {slot for part in file.path for slot in slots_of(part.value)}
+        table = _table_around(plan, index, slots)
+        if table is not None:
+            files[index] = file.model_copy(update={"staged_loops": [table]})
+            continue
         strange = {slot for slot in slots_of(file.prestage) - slots if slot >= _FIRST_LOOP}
         if strange:
             raise UserError(
@@ -73,7 +78,12 @@ def staged_bytes(file: p.File, slots: list[Number]) -> list[int]:
     One number where all are alike. Raises ExpressionError where one is no length.
     """
     assert file.prestage is not None
-    varying = [loop for loop in file.staged_loops if loop.variable in slots_of(file.prestage)]
+    used = slots_of(file.prestage)
+    varying = [
+        loop
+        for loop in file.staged_loops
+        if loop.variable in used or used & {column.variable for column in loop.columns}
+    ]
     found = []
     for _ in _turns_of(varying, slots):
         size = evaluate(file.prestage, slots)
@@ -119,12 +129,53 @@ def _staged_sizes(file: p.File, view: RankView) -> Iterator[tuple[str, int]]:
 
 def _turns_of(loops: Sequence[p.StagedLoop], slots: list[Number]) -> Iterator[None]:
     """Each turn of nested loops, with its numbers in the slots, which are 0 afterwards."""
+    rows = [LoopRows(loop, loop.count) for loop in loops]
     for turns in product(*(range(loop.count) for loop in loops)):
-        for loop, turn in zip(loops, turns, strict=True):
-            slots[loop.variable] = turn
+        for row, turn in zip(rows, turns, strict=True):
+            row.take(slots, turn)
         yield
-    for loop in loops:
-        slots[loop.variable] = 0
+    for row in rows:
+        row.leave(slots)
+
+
+def _table_around(plan: p.Plan, index: int, named_by: set[int]) -> p.StagedLoop | None:
+    """The rows of the table whose columns choose the names of a prestaged file, or how long each
+    is; None where no table does. Raises UserError where the rows are not all that does."""
+    file = plan.files[index]
+    slots = {slot for slot in named_by | slots_of(file.prestage) if slot >= _FIRST_LOOP}
+    uses = [
+        (loop, [*nest[depth + 1 :], step])
+        for group in plan.groups
+        for step, nest in leaves(group.program)
+        if getattr(step, "file", None) == index
+        for depth, loop in enumerate(nest)
+        if isinstance(loop, p.For) and loop.columns and slots & variables_of(loop)
+    ]
+    if not uses:
+        return None
+    where = f"files.{file.name}.prestage"
+    loop, lengths = uses[0][0], slots - named_by
+    if any(one is not loop for one, _ in uses) or not slots <= variables_of(loop):
+        raise UserError(f"{where}: more than one table, or a loop beside it, chooses the file")
+    if len(lengths) > 1:
+        raise UserError(f"{where}: more than one column says how long the file is")
+    turns = _turns_to(loop, [inside for _, inside in uses])
+    return naming_turns(loop, turns, named_by, min(lengths, default=None))
+
+
+def _turns_to(loop: p.For, uses: list[list[p.Step]]) -> Iterable[int]:
+    """The turns of a loop over a table in which a rank comes to one of several steps, each given
+    with what is around it in the loop."""
+    chosen: list[int] = []
+    choice: p.Choose | None = None
+    for inside in uses:
+        first = inside[0]
+        if not isinstance(first, p.Choose) or (choice is not None and first is not choice):
+            return range(loop.count[0].integer)
+        choice = first
+        chosen += [number for number, one in enumerate(first.body) if one is inside[1]]
+    assert choice is not None
+    return turns_with(loop, set(chosen), choice)
 
 
 def _loop(plan: p.Plan, index: int, slot: int) -> p.StagedLoop:

@@ -192,7 +192,8 @@ class RequestStream:
         if step.mode is p.SyncMode.FILE_SYSTEM:
             yield self._operation(p.OperationKind.SYNC, step.file, "")
             return
-        for path in self._open[step.file]:
+        named = [self._path(step.file)] if step.is_named else self._open[step.file]
+        for path in named:
             yield self._operation(p.OperationKind.SYNC, step.file, path)
 
     # Names

@@ -30,10 +30,11 @@ from venturi.plan.item import (
 from venturi.plan.rank_placement import BY_NODE
 from venturi.plan.rank_view import INSTANCE, RANK, RankView
 from venturi.plan.request import codes_of, end_of, looks_of, requests_of
+from venturi.plan.row import variables_of
 from venturi.plan.scope import slots_of
 from venturi.plan.stage import staged_bytes, staged_count, staged_twice
 from venturi.plan.together import WAITING_VERBS
-from venturi.plan.walk import Enter, Leave, TurnsThatDiffer, Visit, last_turn, walk
+from venturi.plan.walk import Enter, Leave, TurnsThatDiffer, Visit, last_turn, leaves, walk
 
 _MAX_SECONDS = 1e8
 _PLACED = {p.Operator.SAME_SLOT_NEXT_NODE, p.Operator.RANDOM_REMOTE_RANK, p.Operator.PERMUTE}
@@ -267,7 +268,9 @@ class _GroupCounter:
         total.bytes_by_phase[phase.path] += 0
 
     def _slots_used(self, loop: p.For) -> set[int]:
-        return _slots_used(loop.body, self._plan.files)
+        files = self._plan.files
+        named = _slots_of_made(loop, files) if loop.columns else set()
+        return _slots_used(loop.body, files) | named
 
     def _visit(self, step: p.Step, times: int) -> None:
         match step:
@@ -350,9 +353,12 @@ class _GroupCounter:
         """Count a file that is made, under as many names as loops give it."""
         file = self._plan.files[index]
         used = {slot for part in file.path for slot in slots_of(part.value)}
-        around = [loop for loop in self._loops if loop[0].variable in used]
+        around = [loop for loop in self._loops if variables_of(loop[0]) & used]
         name = [
-            int(self.view.slots[loop.variable]) for loop, _ in around if self._turns.differ(loop)
+            int(self.view.slots[slot])
+            for loop, _ in around
+            if self._turns.differ(loop)
+            for slot in sorted(variables_of(loop) & used)
         ]
         times = prod(turns for loop, turns in around if not self._turns.differ(loop))
         if file.sharing is p.Sharing.RANK and self._by_rank:
@@ -462,6 +468,9 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
         if isinstance(step, p.For):
             codes.append(step.count)
             used |= _slots_used(step.body, files)
+        elif isinstance(step, p.Choose):
+            codes.append(step.number)
+            used |= _slots_used(step.body, files)
         elif isinstance(step, p.When):
             codes.append(step.condition)
             used |= _slots_used(step.body, files)
@@ -484,6 +493,17 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
                 codes += _item_codes(step, copied)
         used |= {slot for code in codes for slot in slots_of(code)}
     return used
+
+
+def _slots_of_made(loop: p.For, files: list[p.File]) -> set[int]:
+    """Slots that name the files that are made in a loop over a table: its rows name them."""
+    made = [
+        step.to if step.verb is p.NameVerb.COPY else step.file
+        for step, _ in leaves(loop.body)
+        if isinstance(step, p.Manage) and step.verb in (p.NameVerb.CREATE, p.NameVerb.COPY)
+    ]
+    parts = (part for index in made if index is not None for part in files[index].path)
+    return variables_of(loop) & {slot for part in parts for slot in slots_of(part.value)}
 
 
 def _item_codes(step: p.Items, tree: p.Tree) -> list[list[p.Instruction]]:

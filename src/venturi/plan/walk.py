@@ -12,8 +12,9 @@ from typing import NamedTuple
 from venturi.model import plan as p
 from venturi.model.expression import ExpressionError
 from venturi.plan.rank_view import RankView
+from venturi.plan.row import LoopRows, variables_of
 
-Nesting = p.For | p.When | p.Phase | p.Repeat
+Nesting = p.For | p.Choose | p.When | p.Phase | p.Repeat
 """Steps with others inside."""
 Frame = p.For | p.Phase | p.Repeat
 Turns = Iterable[tuple[int, int]]
@@ -70,7 +71,10 @@ def every_turn(loop: p.For, count: int) -> Turns:
 
 
 def last_turn(loop: p.For, count: int) -> Turns:
-    """Choose the last turn for itself, the farthest in a file in most programs."""
+    """Choose the last turn for itself, the farthest in a file in most programs; of a table, those
+    with the largest numbers."""
+    if loop.columns:
+        return LoopRows(loop, count).farthest()
     return ((count - 1, 1),)
 
 
@@ -90,6 +94,9 @@ class TurnsThatDiffer:
         """Choose the turns of a loop."""
         if not self.differ(loop):
             return ((0, count),)
+        used = self._slots_used(loop)
+        if loop.columns and loop.variable not in used:
+            return LoopRows(loop, count).distinct(used)
         self._turns += count
         if self._turns > _MOST_TURNS:
             raise ExpressionError(f"more than {_MOST_TURNS} turns of loops {self._why}")
@@ -99,8 +106,17 @@ class TurnsThatDiffer:
         """Whether the turns of a loop are followed one by one."""
         known = self._known.get(id(loop))
         if known is None:
-            known = self._known[id(loop)] = (loop, loop.variable in self._slots_used(loop))
+            known = (loop, bool(variables_of(loop) & self._slots_used(loop)))
+            self._known[id(loop)] = known
         return known[1]
+
+
+def chosen_step(view: RankView, choice: p.Choose) -> p.Step:
+    """The step on which a choice falls. Raises ExpressionError where there is none."""
+    number = view.whole(choice.number)
+    if number >= len(choice.body):
+        raise ExpressionError(f"there is no step {number} to choose, of {len(choice.body)}")
+    return choice.body[number]
 
 
 def walk(
@@ -119,11 +135,14 @@ def walk(
                 count = view.whole(step.count)
                 if count:
                     yield Enter(step, times, count)
+                    rows = LoopRows(step, count)
                     for turn, alike in choose(step, count):
-                        view.slots[step.variable] = turn
+                        rows.take(view.slots, turn)
                         yield from walk(view, step.body, choose, times * alike)
-                    view.slots[step.variable] = 0
+                    rows.leave(view.slots)
                     yield Leave(step)
+            case p.Choose():
+                yield from walk(view, [chosen_step(view, step)], choose, times)
             case p.When():
                 if view.value(step.condition):
                     yield from walk(view, step.body, choose, times)

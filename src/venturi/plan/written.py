@@ -57,7 +57,7 @@ class _Checker:
             if isinstance(step, p.Phase):
                 self._moved.clear()
                 self._walk(step.body, step.path, counts and step.limit_s is None)
-            elif isinstance(step, p.When):
+            elif isinstance(step, (p.When, p.Choose)):
                 self._walk(step.body, phase, counts=False)
             elif isinstance(step, (p.For, p.Repeat)):
                 self._walk(step.body, phase, counts)

@@ -118,6 +118,9 @@ class ForecastInterpreter:
     def _choose_turns(self, loop: p.For, count: int) -> Turns:
         """Many turns are the first one, and the second for all others."""
         around = self._followed[-1]
+        if loop.columns:
+            self._followed.append(around)
+            return every_turn(loop, count)
         if count <= _FEW or count * around <= _MOST_TURNS:
             self._followed.append(count * around)
             return every_turn(loop, count)

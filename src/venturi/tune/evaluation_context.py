@@ -139,7 +139,7 @@ def steps_of(workload: Workload) -> Iterator[StepSpec]:
         step = pending.pop()
         if isinstance(step, StepSpec):
             yield step
-            pending += reversed(step.do or [])
+            pending += reversed(step.inner)
 
 
 def uses_of(workload: Workload) -> Iterator[DataStepUse]:

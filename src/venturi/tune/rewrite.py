@@ -89,7 +89,7 @@ def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
     for step in steps:
         if isinstance(step, StepSpec):
             found.update(_names_of(step))
-            found |= named_in(step.do or [])
+            found |= named_in(step.inner)
     return found
 
 

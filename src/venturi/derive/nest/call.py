@@ -110,10 +110,10 @@ def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> Ran
 
     `known_as` holds for each file of the table what its stream is called.
     """
-    if not len(table) > 0 or table.ranks > MOST_RANKS or not _can_be_told(table):
+    if not len(table) > 0 or table.ranks > MOST_RANKS or not can_be_told(table):
         return None
     order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
-    order = order[~_of_links(table.kind[order], table.file[order])]
+    order = order[~of_links(table.kind[order], table.file[order])]
     counts = np.bincount(table.rank[order], minlength=table.ranks)
     if counts.max() > MOST_CALLS or not counts.min():
         return None
@@ -130,7 +130,7 @@ def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> Ran
     position = np.zeros(len(order), np.int64)
     move = np.zeros(len(order), np.int64)
     handle = 2 * (rank * len(table.paths) + file) + is_aside
-    appends = _appends(table.flags[order], kind, handle)
+    appends = appending(table.flags[order], kind, handle)
     for rows in sessions(kind, handle):
         position[rows], move[rows] = moves_of(offset[rows], size[rows])
     move[appends] = PositionMove.JUMP
@@ -169,7 +169,7 @@ def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> Ran
     )
 
 
-def _can_be_told(table: Table) -> bool:
+def can_be_told(table: Table) -> bool:
     """Whether all calls are of kinds that are told one by one, or are links, which are left out."""
     return (
         set(np.unique(table.kind).tolist()) <= {*_SAID, KIND_CODES[Kind.LINK]}
@@ -180,7 +180,7 @@ def _can_be_told(table: Table) -> bool:
     )
 
 
-def _of_links(kind: Column, file: Column) -> Column:
+def of_links(kind: Column, file: Column) -> Column:
     """What makes a name a link, and what is done to it until it is removed: no word says it."""
     found = np.zeros(len(kind), bool)
     for one in np.unique(file[kind == KIND_CODES[Kind.LINK]]).tolist():
@@ -206,7 +206,7 @@ def _is_renamed_on(kind: Column, file: Column, is_aside: Column) -> bool:
     return bool(np.any(follows & (kind[aside[1:]] != KIND_CODES[Kind.OPEN])))
 
 
-def _appends(flags: Column, kind: Column, handle: Column) -> Column:
+def appending(flags: Column, kind: Column, handle: Column) -> Column:
     """Which writes are to files that were opened for appending, by the opening before them."""
     order = np.argsort(handle, kind="stable")
     opens = kind[order] == KIND_CODES[Kind.OPEN]

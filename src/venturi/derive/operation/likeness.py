@@ -55,6 +55,9 @@ def judged(table: Table, workload: Workload) -> Judgement:
     """The operations of a workload that was derived from `table` beside those in it."""
     try:
         plan = make_plan(workload, RunSettings(most_ranks=table.ranks)).plan
+    except UserError as error:
+        return Judgement(None, error.message)
+    try:
         both = written_out(table, plan)
     except UserError:
         return Judgement(None)

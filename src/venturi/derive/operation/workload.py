@@ -11,6 +11,7 @@ from venturi.derive.cost import LEAST_SECONDS, cost_bits
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
 from venturi.derive.nest.call import RankCalls, calls_of
+from venturi.derive.nest.call_table import rows_for_table, tabled
 from venturi.derive.nest.workload import nested
 from venturi.derive.operation.account import (
     confidence_of,
@@ -41,17 +42,28 @@ from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
 from venturi.model.operation import KINDS, Column, Kind
 from venturi.model.trace_folder import Captured
-from venturi.model.workload import Confidence, GroupSpec, Method, Origin, Parameter, Workload
+from venturi.model.workload import (
+    Confidence,
+    GroupSpec,
+    Method,
+    Origin,
+    Parameter,
+    RowTable,
+    Workload,
+)
 
 GROUP = "application"
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
 _MOST_TRIALS = 12
 
 
-def derive_operations(captured: Captured, name: str, ior: str | None = None) -> Workload:
+def derive_operations(
+    captured: Captured, name: str, ior: str | None = None, simplify: bool = False
+) -> Workload:
     """A proxy of the run whose operations were captured, called `name`, a legal name.
 
-    `ior` is the command line of IOR that does the same, where there is one.
+    `ior` is the command line of IOR that does the same, where there is one. With `simplify` no
+    table keeps what has no rule.
     Raises UserError where they hold no I/O of the application.
     """
     try:
@@ -81,8 +93,13 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     judgement = judged(table, workload)
     is_chance = program.view.tasks is not None  # which rank took which task
     is_settled = is_chance or not _may_be_better(judgement)
-    exact = None if is_settled else _call_by_call(table, streams, workload)
-    if exact is not None and exact.bits < cost_bits(workload, judgement, exact.pauses):
+    exact = None if is_settled else _exactly(table, streams, workload)
+    bits = cost_bits(workload, judgement, exact.pauses if exact else 0)
+    given_up = []
+    if simplify and exact is not None and exact.workload.tables:
+        given_up = [_exchange(exact)]
+        exact = _exactly(table, streams, workload, simplify)
+    if exact is not None and exact.bits < bits:
         origin = origin.model_copy(
             update={
                 "confidence": found.confided(confidence_of_calls(table, streams)),
@@ -90,6 +107,7 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
                     *found.notes,
                     *_left_out(table, walks, ~exact.told),
                     *_of_these_ranks(table),
+                    *given_up,
                 ],
                 "observed": with_walks_observed(
                     observed_of(found.captured, table, streams, walks, exact.told), walks
@@ -105,7 +123,7 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
             "please report it, with this capture if you may",
         )
     beyond = [f"a run may fail: {judgement.beyond}"] if judgement.beyond else []
-    update = {"likeness": judgement.likeness, "assumed": origin.assumed + beyond}
+    update = {"likeness": judgement.likeness, "assumed": origin.assumed + beyond + given_up}
     origin = origin.model_copy(update=update)
     return _walked(workload, walks, table.ranks, program).model_copy(update={"origin": origin})
 
@@ -140,13 +158,52 @@ class _Exact:
     """Which operations of the table it makes."""
 
 
-def _call_by_call(table: Table, streams: Streams, workload: Workload) -> _Exact | None:
-    """The same workload with a program that makes the calls one by one; None: none is known."""
+def _exchange(exact: _Exact) -> str:
+    """What was given up for a simpler workload."""
+    (rows,) = (one for one in exact.workload.tables.values() if isinstance(one, RowTable))
+    likeness = exact.judgement.likeness
+    assert likeness is not None
+    kib = -(-rows.bytes_packed // 1024)
+    return (
+        f"simplified: a table of {rows.rows} calls ({kib} KiB) would keep "
+        f"{likeness.ordered} of {likeness.application} operations in their order"
+    )
+
+
+def _exactly(
+    table: Table, streams: Streams, workload: Workload, simplify: bool = False
+) -> _Exact | None:
+    """The same workload with the cheapest program that makes the calls one by one; None: none is
+    known."""
     known_as = [""] * len(table.paths)
     for stream in streams.kept:
         name = known_name([table.paths[file] for file in stream.files])
         for file in stream.files.tolist():
             known_as[file] = name
+    ways = [_call_by_call(table, workload, known_as)]
+    if not simplify:
+        ways.append(_by_table(table, workload, known_as))
+    return min((way for way in ways if way), key=lambda way: way.bits, default=None)
+
+
+def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
+    """The same workload with a program that takes the calls out of a table; None where that cannot
+    be."""
+    rows = rows_for_table(table)
+    if rows is None:
+        return None
+    told = tabled(table, rows, known_as)
+    program = {GROUP: list(told.steps)}
+    update = {"files": told.files, "program": program, "tables": told.tables}
+    exact = workload.model_copy(update=update)
+    judgement = judged(table, exact)
+    if judgement.likeness is None or judgement.fault or judgement.beyond:
+        return None
+    return _Exact(exact, judgement, 0, cost_bits(exact, judgement, 0), told.told)
+
+
+def _call_by_call(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
+    """The same workload with a program of loops that makes the calls; None: none is known."""
     by_use = calls_of(table, known_as, by_use=True)
     if by_use is None:
         return None

@@ -1,0 +1,334 @@
+"""A workload that makes exactly the calls of one rank, whose numbers stand in a table beside it.
+
+Where calls follow no rule that people could read, their numbers are kept as they are: a row for
+each call, and in the program one step for each way of calling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.nest.call import DATA, appending, can_be_told, of_links, sessions
+from venturi.derive.nest.position import PositionMove, moves_of
+from venturi.derive.operation.attribute import item_verb_of
+from venturi.derive.operation.manner import Manner, opening_options
+from venturi.derive.operation.memory import memory_keys
+from venturi.derive.operation.pace import UNKNOWN
+from venturi.derive.operation.run import Steps, sync_mode
+from venturi.derive.operation.table import CREATES, TRUNCATES, Table
+from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
+from venturi.model.plan import ComputeMode, Interface
+from venturi.model.row_table import RowTable
+from venturi.model.workload import (
+    RESERVED_NAMES,
+    ChooseStep,
+    ComputeStep,
+    FileSpec,
+    PatternKind,
+    RenameStep,
+    StepSpec,
+    SyncStep,
+    TruncateStep,
+)
+
+TABLE = "calls"
+STEP, FILE, AT, SIZE, BEFORE, LENGTH = "step", "file", "at", "size", "before_ns", "length"
+"""Columns: which step of the program a call is; the file's number; where, and how many bytes; the
+computing before it; how long the file is before the run, where a call opens it."""
+MOST_CALLS = 500_000
+"""More would take longer to plan than to run."""
+BINS_OF_DECADE = 10
+"""Times of computing that lie as near together are told by their mean: no time comes twice."""
+_WORD = re.compile(r"[^A-Za-z0-9]+")
+_ON_OPEN = {
+    KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
+}
+"""What needs a file that is open."""
+_BEGINNINGS = (Kind.MKDIR, Kind.OPEN)
+"""Steps that come first: a file is opened before it is used."""
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """Steps, files and the table of a workload."""
+
+    steps: Steps
+    files: dict[str, FileSpec]
+    tables: dict[str, RowTable]
+    told: Column
+    """Which operations of the capture's table it makes."""
+
+
+def rows_for_table(table: Table) -> Column | None:
+    """The operations of a table that can be told by one, in order; None where there are too many,
+    or some of other kinds, or of several ranks."""
+    if table.ranks > 1 or not 0 < len(table) <= MOST_CALLS or not can_be_told(table):
+        return None
+    order = np.lexsort((np.arange(len(table)), table.start_ns))
+    rows = order[~of_links(table.kind[order], table.file[order])]
+    return _closed_last(table, rows) if len(rows) else None
+
+
+def _closed_last(table: Table, rows: Column) -> Column:
+    """The same, but what closes a file that is used once more before it is opened again stands
+    behind that: another process had it open, too."""
+    order = np.arange(len(rows), dtype=np.float64)
+    opened: dict[int, int] = {}
+    closes: dict[int, int] = {}
+    handle = 2 * table.file[rows].astype(np.int64) + table.is_aside[rows]
+    for place, (which, kind) in enumerate(
+        zip(handle.tolist(), table.kind[rows].tolist(), strict=True)
+    ):
+        if kind == KIND_CODES[Kind.OPEN]:
+            opened[which] = opened.get(which, 0) + 1
+        elif kind in _ON_OPEN and not opened.get(which) and which in closes:
+            order[closes[which]] = place + 0.5
+        if kind == KIND_CODES[Kind.CLOSE] and opened.get(which):
+            opened[which] -= 1
+            closes[which] = place
+    found: Column = rows[np.argsort(order, kind="stable")]
+    return found
+
+
+def tabled(table: Table, rows: Column, known_as: Sequence[str]) -> Tabled:
+    """The workload that makes these operations of a table of one rank, in this order.
+
+    `known_as` holds for each file of the table what its stream is called.
+    """
+    calls = _TableCalls(table, rows)
+    entries = _TableEntries(calls, known_as)
+    steps: dict[Hashable, int] = {}
+    of_call = [steps.setdefault(key, len(steps)) for key in calls.keys(entries.of_call)]
+    number = np.array(of_call, np.int64)
+    first = np.unique(number, return_index=True)[1]
+    order = sorted(range(len(steps)), key=lambda one: (calls.is_late(int(first[one])), first[one]))
+    place = np.argsort(np.array(order))
+    body = [_step(calls, np.flatnonzero(number == one), entries) for one in order]
+    do: Steps = [
+        StepSpec(compute=ComputeStep(seconds=f"{BEFORE} / 1e9", mode=ComputeMode.SPIN)),
+        StepSpec(choose=ChooseStep(by=STEP, of=body)),
+    ]
+    phase = StepSpec(phase=TABLE, do=[StepSpec(for_=TABLE, do=do)])
+    columns = {
+        STEP: place[number],
+        FILE: calls.number,
+        AT: calls.at,
+        SIZE: calls.size,
+        BEFORE: calls.before_ns,
+        LENGTH: entries.length_of_call,
+    }
+    kept = {name: column.tolist() for name, column in columns.items()}
+    return Tabled(
+        [phase],
+        entries.specs(),
+        {TABLE: RowTable.of(kept)},
+        np.isin(np.arange(len(table)), rows),
+    )
+
+
+class _TableCalls:
+    """Columns of the calls, in order."""
+
+    def __init__(self, table: Table, rows: Column) -> None:
+        self.table = table
+        self.row = rows
+        self.kind = table.kind[self.row].astype(np.int64)
+        self.file = table.file[self.row].astype(np.int64)
+        self.is_aside = table.is_aside[self.row]
+        self.number = _by_first_use(self.file)
+        self.flags = table.flags[self.row]
+        is_data = np.isin(self.kind, DATA)
+        handle = 2 * self.file + self.is_aside
+        self.appends = appending(self.flags, self.kind, handle)
+        writes = self.kind == KIND_CODES[Kind.WRITE]
+        # A file that is appended to is not written to elsewhere.
+        self.appends &= ~np.isin(handle, handle[writes & ~self.appends])
+        self.is_appended = np.isin(handle, handle[self.appends])
+        offset = table.offset[self.row].astype(np.int64)
+        self.size = np.where(is_data, table.bytes[self.row], 0).astype(np.int64)
+        self.move = np.full(len(self.row), int(PositionMove.STAY))
+        for places in sessions(self.kind, handle):
+            self.move[places] = moves_of(offset[places], self.size[places])[1]
+        self.move[self.appends] = PositionMove.GO_ON
+        has_place = is_data & (self.move != PositionMove.GO_ON)
+        has_place |= self.kind == KIND_CODES[Kind.TRUNCATE]
+        self.at = np.where(has_place, offset, 0)
+        self.end = np.where(is_data, offset + self.size, 0)
+        self.makes = (self.kind == KIND_CODES[Kind.OPEN]) & (self.flags & (CREATES | TRUNCATES) > 0)
+        self.before_ns = _rounded(_computing(table, rows))
+
+    def is_late(self, call: int) -> bool:
+        """Whether a call is none of those that come first."""
+        return KINDS[int(self.kind[call])] not in _BEGINNINGS
+
+    def keys(self, entry: Column) -> list[Hashable]:
+        """Of each call, what it has in common with others that one step makes."""
+        about = np.where(self.kind == KIND_CODES[Kind.ATTRIBUTE], self.flags, 0)
+        columns = (self.kind, entry, self.makes, self.appends, self.move, about)
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _by_first_use(file: Column) -> Column:
+    """Numbers of files in the order in which they are used first."""
+    first, place = np.unique(file, return_index=True, return_inverse=True)[1:]
+    found: Column = np.argsort(np.argsort(first))[place]
+    return found
+
+
+def _computing(table: Table, rows: Column) -> Column:
+    """Nanoseconds of computing before each call."""
+    until = np.maximum.accumulate(table.end_ns[rows])
+    gaps = np.zeros(len(rows), np.int64)
+    gaps[1:] = table.start_ns[rows[1:]] - until[:-1] - table.beside_ns[rows[1:]]
+    computing = table.computing_ns[rows]
+    found: Column = np.where(computing == UNKNOWN, np.maximum(gaps, 0), computing)
+    return found
+
+
+def _rounded(times_ns: Column) -> Column:
+    """Times that lie near together as their mean: their sum stays, and there are few."""
+    some = times_ns > 0
+    bins = np.floor(BINS_OF_DECADE * np.log10(np.where(some, times_ns, 1))).astype(np.int64)
+    place = np.unique(bins[some], return_inverse=True)[1]
+    means = np.bincount(place, weights=times_ns[some]) / np.maximum(np.bincount(place), 1)
+    found = np.zeros(len(times_ns), np.int64)
+    found[some] = np.rint(means).astype(np.int64)[place]
+    return found
+
+
+_EntryKey = tuple[str, bool, bool, str, str, bool]
+"""What the stream is called, whether its files are there before the run, whether they have names
+that they lose, how they are opened, through what, and whether they are appended to."""
+
+
+class _TableEntries:
+    """The files of the workload: an entry for those of one stream that are there before the run, or
+    made, and opened in one way."""
+
+    def __init__(self, calls: _TableCalls, known_as: Sequence[str]) -> None:
+        self._calls, self._known_as = calls, known_as
+        staged = _staged_bytes(calls)
+        self._places: dict[_EntryKey, int] = {}
+        self.names: list[str] = []
+        found = []
+        made = set(calls.file[calls.kind == KIND_CODES[Kind.MKDIR]].tolist())
+        table = calls.table
+        columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
+        for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
+            interface = table.interfaces[file].value
+            is_staged = not aside and file in staged
+            word = "folder" if file in made else known_as[file]
+            key = (word, is_staged, bool(aside), table.manners[file].way, interface, grows)
+            found.append(self._place(key))
+            if kind == KIND_CODES[Kind.RENAME]:
+                self._place((word, False, False, *key[3:]))
+        self.of_call = np.array(found, np.int64)
+        opens = calls.kind == KIND_CODES[Kind.OPEN]
+        length = np.array([staged.get(file, 0) for file in calls.file.tolist()], np.int64)
+        self.length_of_call = np.where(opens & ~calls.is_aside, length, 0)
+
+    def _place(self, key: _EntryKey) -> int:
+        if key not in self._places:
+            self._places[key] = len(self._places)
+            self.names.append(self._name(key))
+        return self._places[key]
+
+    def after_rename(self, name: str) -> str:
+        """The entry of files that had this one's name before they were renamed."""
+        key = list(self._places)[self.names.index(name)]
+        return self.names[self._places[(key[0], False, False, *key[3:])]]
+
+    def _name(self, key: _EntryKey) -> str:
+        word = _WORD.sub("_", key[0].rpartition("/")[2]).strip("_").lower() or "file"
+        word = word if word[0].isalpha() else f"f_{word}"
+        word += "_new" * key[2]
+        taken = {*self.names, *RESERVED_NAMES, TABLE, STEP, FILE, AT, SIZE, BEFORE, LENGTH}
+        name, number = word, 2
+        while name in taken:
+            name, number = f"{word}_{number}", number + 1
+        return name
+
+    def specs(self) -> dict[str, FileSpec]:
+        """The files."""
+        found = {}
+        for number, (key, name) in enumerate(zip(self._places, self.names, strict=True)):
+            files = np.unique(self._calls.file[self.of_call == number]).tolist()
+            is_staged, interface = key[1], Interface(key[4])
+            ways = [self._calls.table.manners[file] for file in files] or [Manner(sync=key[3])]
+            found[name] = FileSpec(
+                path=f"{name}_{{{FILE}}}",
+                about=key[0],
+                interface=interface,
+                options=opening_options(ways, interface, True, not is_staged),
+                shared="rank",
+                prestage=LENGTH if is_staged else None,
+            )
+        return found
+
+
+def _staged_bytes(calls: _TableCalls) -> dict[int, int]:
+    """Of each file that is there before the run, how long it must be."""
+    found: dict[int, int] = {}
+    made: set[int] = set()
+    written: dict[int, int] = {}
+    read, write = DATA
+    kinds = (Kind.MKDIR, Kind.RENAME)
+    makers = {KIND_CODES[kind] for kind in kinds}
+    columns = (calls.file, calls.kind, calls.makes, calls.is_aside, calls.end)
+    for file, kind, makes, aside, end in zip(*(c.tolist() for c in columns), strict=True):
+        if file in made:
+            continue
+        if makes or aside or kind in makers:
+            made.add(file)
+            continue
+        found.setdefault(file, 0)
+        if kind == read and end > written.get(file, 0):
+            found[file] = max(found[file], end)
+        elif kind == write:
+            written[file] = max(written.get(file, 0), end)
+    return found
+
+
+def _step(calls: _TableCalls, mine: Column, entries: _TableEntries) -> StepSpec:
+    """The step that makes these calls, which are alike."""
+    call = int(mine[0])
+    name = entries.names[int(entries.of_call[call])]
+    match KINDS[int(calls.kind[call])]:
+        case Kind.OPEN:
+            return StepSpec(create=name) if calls.makes[call] else StepSpec(open=name)
+        case Kind.RENAME:
+            return StepSpec(rename=RenameStep(on=name, to=entries.after_rename(name)))
+        case Kind.TRUNCATE:
+            return StepSpec(truncate=TruncateStep(on=name, size=AT))
+        case Kind.ATTRIBUTE:
+            verb = item_verb_of(int(calls.flags[call]))
+            return StepSpec.model_validate({verb.value: name})
+        case Kind.SYNC | Kind.DATA_SYNC as kind:
+            interface = calls.table.interfaces[int(calls.file[call])]
+            return StepSpec(sync=SyncStep(on=name, mode=sync_mode(KIND_CODES[kind], interface)))
+        case Kind.READ | Kind.WRITE as kind:
+            keys = _data_keys(calls, mine)
+            side = "to" if kind is Kind.WRITE else "from"
+            return StepSpec.model_validate({kind.value: {side: name, **keys}})
+        case kind:
+            return StepSpec.model_validate({kind.value: name})
+
+
+def _data_keys(calls: _TableCalls, mine: Column) -> dict[str, Any]:
+    call = int(mine[0])
+    move = PositionMove(int(calls.move[call]))
+    keys: dict[str, Any] = {"size": SIZE}
+    if calls.appends[call]:
+        keys = {"pattern": PatternKind.APPEND, "transfer": SIZE, "count": 1}
+    elif move is PositionMove.GO_ON:
+        keys["pattern"] = PatternKind.SEQUENTIAL
+    elif move is PositionMove.JUMP:
+        keys |= {"pattern": PatternKind.SEQUENTIAL, "at": AT}
+    else:
+        keys["at"] = AT
+    return keys | memory_keys(calls.table, calls.row[mine])

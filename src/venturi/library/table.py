@@ -1,0 +1,76 @@
+"""The tables of a workload, which lie in files beside its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from venturi.model.document import DocumentError, parse_json
+from venturi.model.error import UserError
+from venturi.model.row_table import RowTable
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import read_text
+
+_ENDING = "rows.json"
+
+
+def with_tables(workload: Workload, folder: Path) -> Workload:
+    """The workload with the tables that it names by their files. Raises UserError."""
+    tables = {
+        name: _read(name, table, folder) if isinstance(table, str) else table
+        for name, table in workload.tables.items()
+    }
+    return workload.model_copy(update={"tables": tables}) if tables else workload
+
+
+def _read(name: str, file: str, folder: Path) -> RowTable:
+    if Path(file).name != file:
+        raise UserError(
+            f"tables.{name}: '{file}' is not the name of a file",
+            "a table lies in the folder of the workload",
+        )
+    path = folder / file
+    if not path.is_file():
+        raise UserError(
+            f"tables.{name}: there is no file '{path}'",
+            "the workload's table belongs beside it: copy both files",
+        )
+    try:
+        return parse_json(RowTable, read_text(path))
+    except DocumentError as error:
+        raise UserError(f"{path}: {error}", "derive the workload again") from None
+
+
+def whole_text(text: str, workload: Workload) -> str:
+    """The text of a workload with its tables inside instead of the names of their files, so that it
+    stands alone."""
+    found = {
+        value.start_mark.index: (value.end_mark.index, workload.tables[str(key.value)])
+        for key, value in _entries(text)
+        if isinstance(value, yaml.ScalarNode)
+    }
+    for begin, (end, table) in sorted(found.items(), reverse=True):
+        assert isinstance(table, RowTable)
+        text = text[:begin] + table.to_json() + text[end:]
+    return text
+
+
+def _entries(text: str) -> list[tuple[yaml.Node, yaml.Node]]:
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    assert root is not None
+    tables = [value for key, value in root.value if key.value == "tables"]
+    return list(tables[0].value) if tables else []
+
+
+def beside(workload: Workload, path: Path) -> tuple[Workload, dict[Path, str]]:
+    """A workload that will be written to `path`, and the texts of the files beside it that hold its
+    tables."""
+    names: dict[str, RowTable | str] = {}
+    texts: dict[Path, str] = {}
+    for name, table in workload.tables.items():
+        if isinstance(table, RowTable):
+            file = path.with_name(f"{path.stem}.{name}.{_ENDING}")
+            texts[file] = table.to_json(indent=1) + "\n"
+            names[name] = file.name
+    return workload.model_copy(update={"tables": workload.tables | names}), texts

@@ -1,0 +1,73 @@
+"""Random programs whose calls are the rows of a table."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from venturi.model.row_table import RowTable
+from venturi.model.workload import Workload
+
+BODY: list[dict[str, Any]] = [
+    {"create": "made"},
+    {"open": "made"},
+    {"open": "there"},
+    {"write": {"to": "made", "at": "at", "size": "size"}},
+    {"read": {"from": "there", "at": "at", "size": "size"}},
+    {"sync": {"on": "made"}},
+    {"close": "made"},
+    {"close": "there"},
+]
+VERBS = ("create", "open", "open", "write", "read", "sync", "close", "close")
+
+
+def random_rows(seed: int, calls: int = 60) -> list[tuple[int, int, int, int, int, int]]:
+    """Calls that can be made: step, file, at, size, computing before, length of the file."""
+    chance = random.Random(seed)
+    opened: set[tuple[str, int]] = set()
+    made: set[int] = set()
+    length = {file: chance.randint(1, 99_999) for file in range(4)}
+    rows: list[tuple[int, int, int, int, int, int]] = []
+
+    def add(step: int, file: int, at: int = 0, size: int = 0) -> None:
+        rows.append((step, file, at, size, chance.randint(0, 9000), length[file] * (step == 2)))
+
+    while len(rows) < calls:
+        file, what = chance.randrange(4), chance.choice(["made", "there"])
+        if (what, file) not in opened:
+            opened.add((what, file))
+            add(2 if what == "there" else int(file in made), file)
+            made |= {file} if what == "made" else set()
+        elif chance.random() < 0.2:
+            opened.discard((what, file))
+            add(7 if what == "there" else 6, file)
+        elif what == "made":
+            add(*chance.choice([(3, file, chance.randint(0, 9999), 100), (5, file)]))
+        else:
+            add(4, file, length[file] - 1, 1)
+    for what, file in sorted(opened):
+        add(7 if what == "there" else 6, file)
+    return rows
+
+
+def workload_of(rows: list[tuple[int, int, int, int, int, int]], **more: Any) -> Workload:
+    names = ("step", "file", "at", "size", "before_ns", "length")
+    table = RowTable.of(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    files = {
+        "made": {"path": "made_{file}", "shared": "rank"},
+        "there": {"path": "there_{file}", "shared": "rank", "prestage": "length"},
+    }
+    loop = [
+        {"compute": {"seconds": "before_ns / 1e9", "mode": "spin"}},
+        {"choose": {"by": "step", "of": BODY}},
+    ]
+    data = {
+        "workload": 1,
+        "name": "table",
+        "files": files,
+        "tables": {"calls": table.to_data()},
+        "program": {"g": [{"phase": "p", "do": [{"for": "calls", "do": loop}]}]},
+        **more,
+    }
+    return Workload.model_validate_json(json.dumps(data))

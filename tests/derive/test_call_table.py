@@ -1,0 +1,210 @@
+"""Calls that follow no rule are kept in a table, exactly."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from traced_run import (
+    APPEND,
+    CREATE,
+    MS,
+    REOPEN,
+    TracedRun,
+    check_one_by_one,
+    derived,
+    planned,
+    steps_of,
+)
+
+from venturi.cli.derive import command as derive_command
+from venturi.derive.nest.call_table import rows_for_table, tabled
+from venturi.derive.operation.table import table_of
+from venturi.derive.workload import derive
+from venturi.derive.yaml_text import to_yaml
+from venturi.library import load
+from venturi.library.table import beside
+from venturi.model.operation import Kind
+from venturi.model.row_table import RowTable
+from venturi.model.trace_folder import write_trace
+from venturi.model.workload import Workload
+from venturi.plan.stream import RequestStream
+
+
+class IrregularProgram:
+    """Calls of one rank in an order that chance chooses: files that are made, read, appended to,
+    renamed into their place, looked at and removed."""
+
+    def __init__(self, seed: int, calls: int) -> None:
+        self.run = TracedRun(1, seed=seed)
+        self._chance = random.Random(seed)
+        self._opened: dict[str, str] = {}
+        self._length: dict[str, int] = {}
+        self._number = 0
+        while len(self.run.rows) < calls:
+            self._next()
+        for path in list(self._opened):
+            self._close(path)
+
+    def _next(self) -> None:
+        chance = self._chance
+        self.run.now[0] += chance.choice([0, 0, 0, 20_000, 5 * MS])
+        path = chance.choice(list(self._opened)) if self._opened else ""
+        if not path or chance.random() < 0.15:
+            self._open()
+        elif chance.random() < 0.1:
+            self._close(path)
+        elif chance.random() < 0.05:
+            self.run.call(0, chance.choice([Kind.SYNC, Kind.DATA_SYNC, Kind.STAT]), path)
+        else:
+            self._move(path, chance.randint(1, 9000))
+
+    def _move(self, path: str, size: int) -> None:
+        how, chance, length = self._opened[path], self._chance, self._length[path]
+        if how == "read" or (how == "make" and chance.random() < 0.3 and length > size):
+            at = chance.randint(0, max(length - size, 0))
+            self.run.move(0, Kind.READ, path, [(at, size)])
+            return
+        at = length if how == "append" else chance.choice([length, chance.randint(0, length)])
+        self.run.move(0, Kind.WRITE, path, [(at, size)])
+        self._length[path] = max(length, at + size)
+
+    def _open(self) -> None:
+        how = self._chance.choice(["make", "append", "read"])
+        path = f"{how}{self._chance.randint(0, 9)}"
+        if path in self._opened:
+            return
+        if how == "read":
+            self._length[path] = 50_000
+            self.run.open(0, path, REOPEN)
+        elif how == "append":
+            self._length.setdefault(path, 0)
+            self.run.open(0, path, APPEND)
+        else:
+            self._length[path] = 0
+            self.run.open(0, path, CREATE)
+        self._opened[path] = how
+
+    def _close(self, path: str) -> None:
+        self.run.close(0, path)
+        how = self._opened.pop(path)
+        if how == "make" and self._chance.random() < 0.5:
+            self._number += 1
+            self.run.rename(0, path, f"kept{self._number}")
+
+
+def table_in(workload: Workload) -> RowTable | None:
+    tables = list(workload.tables.values())
+    assert all(isinstance(one, RowTable) for one in tables)
+    return tables[0] if tables else None  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_call_without_a_rule_is_kept(seed: int) -> None:
+    program = IrregularProgram(seed, 320)
+    workload = derived(program.run)
+    table = table_in(workload)
+    assert table is not None
+    check_one_by_one(program.run, workload)
+    assert len(to_yaml(workload.model_copy(update={"origin": None, "tables": {}}))) < 6000
+    assert workload.origin is not None
+    likeness = workload.origin.likeness
+    assert likeness is not None
+    assert likeness.proxy_seconds_between == pytest.approx(likeness.seconds_between, rel=0.02)
+
+
+def test_what_has_a_rule_is_text() -> None:
+    run = TracedRun(1)
+    run.open(0, "f")
+    for turn in range(400):
+        run.move(0, Kind.WRITE, "f", [(4096 * turn, 4096)])
+        if turn % 7 == 3:
+            run.call(0, Kind.SYNC, "f")
+    run.close(0, "f")
+    assert not derived(run).tables
+
+
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.1, 0.3])
+def test_text_becomes_a_table_when_regularity_falls_and_nothing_is_lost(share: float) -> None:
+    chance = random.Random(int(share * 1000))
+    run = TracedRun(1)
+    for name in "ab":
+        run.open(0, name)
+    place = dict.fromkeys("ab", 0)
+    for turn in range(500):
+        name = "ab"[turn % 2] if chance.random() > share else chance.choice("ab")
+        size = 4096 if chance.random() > share else chance.randint(1, 9000)
+        run.move(0, Kind.WRITE, name, [(place[name], size)])
+        place[name] += size
+    for name in "ab":
+        run.close(0, name)
+    workload = derived(run)
+    check_one_by_one(run, workload)
+    table = table_in(workload)
+    text = to_yaml(workload.model_copy(update={"origin": None, "tables": {}}))
+    assert len(text.splitlines()) < 130, text
+    assert (table is not None) == (share > 0.03)
+    assert table is None or table.bytes_packed < 5000
+
+
+def test_a_simpler_text_says_what_it_gives_up() -> None:
+    captured = IrregularProgram(5, 320).run.captured()
+    exact, simple = derive(captured, "app"), derive(captured, "app", simplify=True)
+    table = table_in(exact)
+    assert table is not None
+    assert not simple.tables
+    assert simple.origin is not None
+    assert simple.origin.likeness is not None
+    (said,) = [text for text in simple.origin.assumed if text.startswith("simplified")]
+    assert f"a table of {table.rows} calls" in said
+    assert not simple.origin.likeness.is_equal
+
+
+def test_a_file_that_another_process_still_has_open_is_closed_last() -> None:
+    run = TracedRun(1)
+    run.open(0, "log")
+    run.move(0, Kind.WRITE, "log", [(0, 100), (100, 7), (107, 1)])
+    run.close(0, "log")
+    table = table_of(run.captured())
+    closes = table.is_kind(Kind.CLOSE)
+    early = np.sort(table.start_ns)[2] - 1
+    table = replace(table, start_ns=np.where(closes, early, table.start_ns))
+    rows = rows_for_table(table)
+    assert rows is not None
+    told = tabled(table, rows, ["log"] * len(table.paths))
+    workload = Workload(
+        workload=1, name="app", files=told.files, tables=told.tables, program={"g": told.steps}
+    )
+    kinds = [one.kind.value for one in RequestStream(planned(workload).plan, 0).operations()]
+    assert kinds == ["create", "write", "write", "write", "close"]
+
+
+def test_the_command_writes_the_table_beside_the_workload(tmp_path: Path) -> None:
+    captured = IrregularProgram(7, 320).run.captured()
+    trace, out = tmp_path / "app.trace", tmp_path / "app.yaml"
+    write_trace(trace, captured)
+    runner = CliRunner()
+    found = runner.invoke(derive_command, [str(trace), "-o", str(out)])
+    assert found.exit_code == 0, found.output
+    assert {one.name for one in tmp_path.iterdir()} == {
+        "app.trace",
+        "app.yaml",
+        "app.calls.rows.json",
+    }
+    workload = load(str(out))
+    named, texts = beside(workload, out)
+    assert named.tables == {"calls": "app.calls.rows.json"}
+    assert json.loads(next(iter(texts.values())))["rows"] == len(table_of(captured))
+    plain = runner.invoke(derive_command, [str(trace)])
+    assert plain.exit_code == 0
+    assert "tables:" in plain.stdout
+    simple = runner.invoke(derive_command, [str(trace), "--simplify"])
+    assert simple.exit_code == 0
+    assert "tables:" not in simple.stdout
+    assert "simplified: a table of" in simple.stderr
+    assert any(step.choose for step in steps_of(workload))
