@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import venturi as v
 from cli.conftest import Cli, told
 
 
@@ -56,6 +57,18 @@ def test_what_did_not_is_not_judged_and_that_is_said(campaigns: Cli) -> None:
     assert shown.returncode == 0, told(shown)
     assert f"- {missing}" in shown.stdout
     assert f"{missing}." in Path("page.md").read_text("utf-8")
+
+
+def test_two_folders_of_results_are_compared_by_path(campaigns: Cli) -> None:
+    """Runs of commands have a result and no record."""
+    folders = sorted(str(path) for path in (campaigns.store / "runs").iterdir())[:2]
+    assert not any(Path(folder, "record.json").exists() for folder in folders)
+    done = campaigns("compare", *folders)
+    assert done.returncode == 0, told(done)
+    assert "Too few repetitions" in done.stdout
+    assert [row["name"] for row in v.compare(*folders).rows.to_dicts()] == ["rate"]
+    with pytest.raises(v.UserError, match="a run of command has no record of single phases"):
+        v.open(folders[0])
 
 
 def test_a_campaign_is_no_capture(campaigns: Cli) -> None:
