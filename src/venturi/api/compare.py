@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,10 +65,14 @@ class ComparisonView(View):
         return render_document(self.document, "html", units)
 
 
-def compare(first: str | View, second: str | View, store: str | None = None) -> ComparisonView:
-    """Two captures, a capture and a workload that is not run, or two runs, by name or as opened.
+Thing = str | os.PathLike[str] | View
 
-    Raises UserError where they are not of a kind.
+
+def compare(first: Thing, second: Thing, store: str | None = None) -> ComparisonView:
+    """Two captures, a capture and a workload that is not run, two runs, or two sets of runs.
+
+    By name, as `venturi compare` takes it (a folder, an id, `tag:golden`, a campaign's folder), or
+    as opened. Raises UserError where they are not of a kind.
     """
     return ComparisonView(compared(name_of(first), name_of(second), store))
 

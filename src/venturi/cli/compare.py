@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from venturi.api.compare import Comparison
     from venturi.model.comparison import ComparisonSet
 
-_ROUNDS = 6
 _NOT_JUDGED = ", so --check does not judge the comparison"
 _OF_WITH = ("ranks", "nodes", "scale", "assignments", "repeat", "seed", "machine", "quiet")
 
@@ -113,7 +112,7 @@ def _refuse_of_with() -> None:
 def _of_places(first: str, second: str, options: dict[str, Any]) -> ComparisonSet:
     """Run the workload in two directories in turn."""
     from venturi.api.source import open_workload
-    from venturi.campaign.places import PlacesRequest, compare_places
+    from venturi.campaign.places import ROUNDS, PlacesRequest, compare_places
     from venturi.execute.launcher import machine_named
     from venturi.probe.background import reader_beside
     from venturi.store.place import store_directory
@@ -133,7 +132,7 @@ def _of_places(first: str, second: str, options: dict[str, Any]) -> ComparisonSe
         directories=places,
         store=store,
         command=["venturi", *sys.argv[1:]],
-        rounds=parse_repeat(options["repeat"]) or _ROUNDS,
+        rounds=parse_repeat(options["repeat"]) or ROUNDS,
         backgrounds=(reader_beside(store, places[0]), reader_beside(store, places[1])),
     )
 
