@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from venturi.api.compare import compare as compare
+    from venturi.api.compare_places import compare_places as compare_places
     from venturi.api.predict import predict as predict
     from venturi.api.predict import predict_beside as predict_beside
     from venturi.api.profile import profile as profile
@@ -42,6 +43,7 @@ __all__ = [
     "Workload",
     "capture",
     "compare",
+    "compare_places",
     "derive",
     "open",
     "plan",
@@ -63,6 +65,7 @@ _PLACES = {
     "Workload": ("venturi.api.workload", "WorkloadView"),
     "capture": ("venturi.api.trace", "capture"),
     "compare": ("venturi.api.compare", "compare"),
+    "compare_places": ("venturi.api.compare_places", "compare_places"),
     "derive": ("venturi.api.trace", "derive"),
     "open": ("venturi.api.run", "open"),
     "plan": ("venturi.api.workload", "plan"),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from darshan_log import log_of, text_of
 from venturi.analyse.characterization import characterization_of
 from venturi.analyse.counted_job import MOST_FILES, counted_job_of
 from venturi.model.characterization_data import CountedJob
 from venturi.model.trace import CounterRecord, Layer
 from venturi.report.render import render_document
+from venturi.sources.counter import LAYERS
 from venturi.sources.open import read_capture
 
 LOGS = Path(__file__).parents[2] / "examples" / "darshan"
@@ -53,6 +57,43 @@ def test_modules_have_the_sums_of_the_parser_s_rows(name: str) -> None:
         own = sums[PREFIXES[layer.layer].rstrip("_")]
         for field, counters in COUNTERS.items():
             assert getattr(layer, field) == sum(own.get(c, 0) for c in counters), (layer, field)
+
+
+def sizes_of(text: Path) -> dict[str, Counter[int]]:
+    """How often each size came, by module, from the parser's rows."""
+    rows = [line.split("\t") for line in text.read_text("utf-8").splitlines() if line[:1] != "#"]
+    values = {(row[0], row[1], row[2], row[3]): int(row[4]) for row in rows
+              if len(row) >= 8 and re.search(r"_ACCESS\d_(ACCESS|COUNT)$", row[3])}  # fmt: skip
+    found: dict[str, Counter[int]] = {}
+    for (module, rank, record, name), count in values.items():
+        if name.endswith("_COUNT") and count > 0:
+            size = values[module, rank, record, name.replace("_COUNT", "_ACCESS")]
+            found.setdefault(module, Counter())[size] += count
+    return found
+
+
+@pytest.mark.parametrize("name", ["miniapp", "h5slab", "ior_hdf5_coll", "ior_ncmpi_coll"])
+def test_common_sizes_are_the_four_most_frequent_of_each_module(name: str) -> None:
+    found = {
+        layer.layer: {size.bytes: size.count for size in layer.common_sizes}
+        for layer in counted(log_of(name)).layers
+        if layer.common_sizes
+    }
+    sizes = {LAYERS[module][0].value: own for module, own in sizes_of(text_of(name)).items()}
+    assert set(found) == set(sizes)
+    for layer, own in found.items():
+        assert own == {size: sizes[layer][size] for size in own}
+        assert list(own.values()) == [count for _, count in sizes[layer].most_common(4)]
+
+
+def test_the_page_has_the_common_sizes_of_each_module() -> None:
+    captured = read_capture(log_of("ior_hdf5_coll"))
+    page = render_document(characterization_of(captured, "ior"), "md")
+    table = page.partition("**Common access sizes**")[2].partition("**")[0]
+    rows = re.findall(r"^\| ([\w -]*?) *\| ([\d,]+ \w+) \| (\d+) \(", table, re.M)
+    assert rows[:2] == [("POSIX", "256 KiB", "64"), ("", "512 B", "11")]
+    assert rows[-1] == ("HDF5 datasets", "256 KiB", "64")
+    assert [module for module, _, _ in rows if module] == ["POSIX", "MPI-IO", "HDF5 datasets"]
 
 
 def test_the_job_is_that_of_the_log_by_both_routes() -> None:

@@ -66,3 +66,25 @@ def test_a_time_that_is_none_is_refused_before_anything_runs(
     with pytest.raises(v.UserError, match="seconds are needed"):
         v.profile(tmp_path, tmp_path / "machine.yaml", budget_s=budget_s)
     assert not list(tmp_path.iterdir())
+
+
+def test_two_places_are_compared_by_runs_in_turn(tmp_path: Path) -> None:
+    store = str(tmp_path / "store")
+    places = tmp_path / "one", tmp_path / "other"
+    for place in places:
+        place.mkdir()
+    workload = v.Workload.from_yaml(SMALL_WRITES)
+    with pytest.raises(v.UserError, match="repeat=0"):
+        v.compare_places(*places, workload, repeat=0, store=store)
+    with pytest.raises(v.TargetProblem, match="none"):
+        v.compare_places(places[0], tmp_path / "none", workload, store=store)
+    found = v.compare_places(*places, workload, repeat=2, store=store, quiet=True)
+    data = found.document.to_data()
+    assert (data["first"], data["second"]) == tuple(map(str, places))
+    assert data["in_turn"]["order"] == "ABBA"
+    assert {row["name"] for row in found.rows} == {"write"}
+    assert "Not decided: 2 and 2 runs are too few" in " ".join(repr(found).split())
+    folders = [Path(store, "runs", run) for run in data["in_turn"]["runs"]]
+    again = v.compare(folders[0], folders[1])
+    assert [row["name"] for row in again.rows] == ["write"]
+    assert not [name for place in places for name in place.iterdir()]

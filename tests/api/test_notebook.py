@@ -61,9 +61,20 @@ def test_a_plan_and_a_run_show_their_numbers(notebook: dict[str, Any]) -> None:
     assert len(re.findall(r"write +\d +0\.\d+ +8388608", phases["text/plain"])) == 3
     runs = notebook['v.runs("name:checkpoint").to_pandas()[["id", "level"]]']["text/plain"]
     assert len(re.findall(r"-checkpoint-", runs)) == 2
+    rows = notebook['v.compare(*folders).rows.to_pandas()[["name", "unit", "change"]]'][
+        "text/plain"
+    ]
+    assert re.search(r"write +B/s ", rows)
 
 
-@pytest.mark.parametrize("call", ["v.compare(run, again)", 'v.predict(proxy, on="machine.yaml")'])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "v.compare(run, again)",
+        'v.compare_places(".", "/dev/shm", checkpoint, repeat=4, quiet=True)',
+        'v.predict(proxy, on="machine.yaml")',
+    ],
+)
 def test_results_are_pages_in_a_frame_that_runs_nothing(
     notebook: dict[str, Any], call: str
 ) -> None:

@@ -99,6 +99,46 @@ def test_help_shows_few_options_and_help_all_shows_the_others(
     assert rare <= {value for _, value in completed(" ".join(name.split()[1:]), "--")}
 
 
+def groups_of(command: click.Command, *names: str) -> Iterator[tuple[click.Group, str]]:
+    """Each group of commands below one, with its whole name."""
+    context = click.Context(command, info_name=" ".join(names))
+    if not isinstance(command, click.Group):
+        return
+    if command is not venturi:
+        yield command, " ".join(names)
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from groups_of(below, *names, name)
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [pytest.param(*found, id=found[1]) for found in groups_of(venturi, "venturi")],
+)
+def test_help_all_of_a_group_shows_what_the_help_of_its_commands_hides(
+    group: click.Group, name: str
+) -> None:
+    below = [(context.command, whole) for context, whole in commands_of(group, name)]
+    hides = any(
+        command.hidden or sum(isinstance(one, RareOption) for one in command.params) > 1
+        for command, _ in below
+    )
+    words = name.split()[1:]
+    shown = CliRunner().invoke(venturi, [*words, "--help"]).stdout
+    every = CliRunner().invoke(venturi, [*words, "--help-all"])
+    assert hides == ("--help-all" in shown) == (every.exit_code == 0)
+    assert hides == (("plain", "--help-all") in completed(" ".join(words), "--"))
+    if not hides:
+        return
+    assert "--help-all" not in every.stdout
+    assert max(map(len, every.stdout.splitlines())) <= 80
+    for command, whole in below:
+        options = {one.opts[-1] for one in command.params if isinstance(one, click.Option)}
+        part = every.stdout.partition(f"\n{whole} [OPTIONS]")[2].partition("\n\n")[0]
+        assert options - {"--help-all"} <= set(re.findall(r"^  .*?(--[a-z0-9-]+)", part, re.M))
+
+
 def words_of(help_text: str) -> set[str]:
     """The options that begin a line of the list of a help."""
     options = help_text.partition("\nOptions:\n")[2]

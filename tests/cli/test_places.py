@@ -124,12 +124,13 @@ def test_an_interrupt_keeps_what_was_measured(
         "program:\n  g:\n    - phase: w\n      do:\n        - create: f\n"
         "        - write: {to: f, transfer: 4 KiB, count: 100, think: 10 ms}\n"
     )
-    process = cli.start("compare", *places, "--with", str(workload), "--json")
+    process = cli.start("compare", *places, "--with", str(workload), "--json", "--check")
     wait_for(lambda: len(list(cli.store.glob("runs/*/record.json"))) >= 3)
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     assert "interrupted after" in errors
+    assert "runs, so --check does not judge the comparison" in errors
     assert '"interrupted": true' in out
     assert 3 <= len(cli.records()) < 12
     assert not list(cli.store.glob("running/*"))
@@ -147,8 +148,9 @@ def test_a_run_that_fails_ends_it_and_the_others_are_kept(
         "files: {f: {path: f, shared: rank}}\nprogram:\n  g:\n    - phase: w\n      do:\n"
         f"        - create: f\n        - exec: {{command: '{command}'}}\n"
     )
-    done = cli("compare", *places, "--with", str(workload), "-q")
+    done = cli("compare", *places, "--with", str(workload), "-q", "--check")
     assert done.returncode == 3, told(done)
+    assert "so --check does not judge the comparison" in done.stderr
     assert f"run 3 in {places[1]} failed" in done.stderr
     assert "kept" in done.stderr
     assert len(cli.records()) == 3

@@ -166,3 +166,25 @@ def test_a_run_of_a_product_may_be_given_its_time(cli: Cli) -> None:
     words = ("run", "ior", "-d", str(cli.target), *SMALL, "--vary", "segments=1,3", "--dry-run")
     hour, short = (cli.json(*words, "--repeat", "6", *time) for time in ((), ("--time", "90s")))
     assert (hour["most_hours"], short["most_hours"]) == (12.0, 0.3)
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_commands_find_where_venturi_was_started(cli: Cli, tmp_path: Path, is_file: bool) -> None:
+    """Also where the campaign's file is elsewhere."""
+    (tmp_path / "input").write_text("value 7\n")
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "own.yaml").write_text(
+        "workload: 1\nname: own\nparameters: {k: 1}\nprogram:\n  app:\n    - phase: solve\n"
+        "      do:\n        - exec:\n            command: cat $VENTURI_FROM/input; true {k}\n"
+        "            metrics: {value: {regex: 'value ([0-9]+)'}}\n"
+    )
+    (tmp_path / "files" / "c.yaml").write_text(
+        "campaign: 1\nname: own\nrepeat: 1\nspace: {product: {k: [1, 2]}}\n"
+        "steps: {run: {workload: own.yaml, set: {k: '{k}'}}}\n"
+    )
+    line = ("run", "files/own.yaml", "--vary", "k=1,2", "--repeat", "1")
+    if is_file:
+        line = ("campaign", "run", "files/c.yaml")
+    done = cli(*line, "-d", str(cli.target), "--store", str(cli.store), "-q")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert [record["metrics"]["value"]["values"] for record in cli.records()] == [[7], [7]]

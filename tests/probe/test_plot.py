@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
@@ -19,18 +20,20 @@ from venturi.cli.probe import command
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.host_sample import HostSample
-from venturi.model.probe import ProbeOperation
+from venturi.model.probe import OPERATIONS, ProbeOperation
 from venturi.model.probe_history import ProbeHistory, ProbeSeries, UsualSource
 from venturi.model.record import Record
 from venturi.probe.columns import Array
 from venturi.probe.history import extent_of, history_of
-from venturi.probe.ring import FAILED, MISSED
+from venturi.probe.ring import CACHED, FAILED, MISSED
 from venturi.probe.rollup import DAY_NS, HOUR_NS
 from venturi.probe.run_phase import TimedPhase, TimedRun, is_on, mount_of, timed_run
 from venturi.probe.span import Span
+from venturi.probe.status import status_of
 from venturi.probe.thin import MOST_OUTLIERS, PART, Thinning
 from venturi.report.figure.probe_response import every
 from venturi.report.figure.svg import draw
+from venturi.report.probe_text import print_baseline, print_status
 from venturi.report.render import render_document
 from venturi.store.result import result_of
 from venturi.store.seal import seal
@@ -151,6 +154,26 @@ def test_while_the_baseline_is_learned_the_page_says_what_it_compares_with(slow:
     page = render_document(found, "html")
     assert "still being learned (2 of 24 hours)" in page
     assert "medians of what this page shows, outside of runs" in page
+
+
+def test_page_and_status_say_the_same_of_a_baseline_that_is_being_learned(slow: Place) -> None:
+    samples = constant(400, MS)
+    cached = samples["operation"] == OPERATIONS.index(ProbeOperation.MD_READ)
+    samples["flags"][cached] = CACHED
+    put(slow, samples)
+    page = render_document(history(slow), "md").replace("\\", "")
+    assert "(md_stat, md_delete, md_create: 2 of 24 hours; md_read: 0 of 24 hours)" in page
+    now_ns = int(samples["scheduled_ns"][-1]) + 1
+    for printed in (print_status, print_baseline):
+        console = Console(record=True, width=120)
+        printed(status_of([slow.folder], clock=lambda: now_ns), console)
+        rows = console.export_text()
+        assert re.findall(r"(md_\w+) .*?(\d+ of 24 hours)", rows) == [
+            ("md_stat", "2 of 24 hours"),
+            ("md_read", "0 of 24 hours"),
+            ("md_delete", "2 of 24 hours"),
+            ("md_create", "2 of 24 hours"),
+        ]
 
 
 def test_missed_and_failed_moments_are_marked_apart(slow: Place) -> None:

@@ -53,6 +53,13 @@ def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+def test_two_documents_are_no_capture(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text('{"schema": "venturi.trace/1"}')
+    with pytest.raises(UserError, match=r"'a.json' is .* and 'b.json' is .*: they cannot be read"):
+        opening.read_capture(tmp_path)
+
+
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     trace = tmp_path / "trace.json"
     trace.write_text(trace_of("dd").to_json())

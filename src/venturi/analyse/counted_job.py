@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from venturi.derive.counts import bytes_of, requests_of, total
-from venturi.model.characterization_data import CountedCalls, CountedJob
+from venturi.derive.counts import KEPT_VALUES, bytes_of, common_of, requests_of, total
+from venturi.model.characterization_data import CountedCalls, CountedJob, CountedSize
 from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Layer, Trace
 
@@ -29,7 +29,7 @@ def counted_job_of(trace: Trace) -> CountedJob | None:
         by_layer.setdefault(record.layer, []).append(record)
         by_file.setdefault((record.layer, record.identity), []).append(record)
     ranks = trace.job.ranks
-    layers = [_counted(layer.value, records, ranks) for layer, records in by_layer.items()]
+    layers = [_layer(layer, records, ranks) for layer, records in by_layer.items()]
     files = [_counted(records[0].file, records, ranks) for records in by_file.values()]
     files.sort(key=lambda file: (-file.bytes_read - file.bytes_written, file.name))
     return CountedJob(
@@ -41,6 +41,14 @@ def counted_job_of(trace: Trace) -> CountedJob | None:
         files=files[:MOST_FILES],
         left_out=max(0, len(files) - MOST_FILES),
     )
+
+
+def _layer(layer: Layer, records: Sequence[CounterRecord], ranks: int) -> CountedCalls:
+    """The sums of a whole layer, with its most frequent sizes; of equal ones the larger first."""
+    sizes = common_of(records).accesses
+    most = sorted(sizes.items(), key=lambda one: (-one[1], -one[0]))[:KEPT_VALUES]
+    common = [CountedSize(bytes=size, count=count) for size, count in most]
+    return _counted(layer.value, records, ranks).model_copy(update={"common_sizes": common})
 
 
 def _counted(name: str, records: Sequence[CounterRecord], ranks: int) -> CountedCalls:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from venturi.api.source import is_capture
 from venturi.api.table import DataTable
 from venturi.api.view import View, name_of
+from venturi.campaign.folder import is_campaign
 from venturi.model.comparison import ComparisonSet, RunComparison
 from venturi.model.error import UserError
 from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from venturi.model.result import Result
 
 Comparison = FidelityReport | RunComparison | ComparisonSet
 
@@ -59,23 +65,28 @@ class ComparisonView(View):
         return render_document(self.document, "html", units)
 
 
-def compare(first: str | View, second: str | View, store: str | None = None) -> ComparisonView:
-    """Two captures, a capture and a workload that is not run, or two runs, by name or as opened.
+Thing = str | os.PathLike[str] | View
 
-    Raises UserError where they are not of a kind.
+
+def compare(first: Thing, second: Thing, store: str | None = None) -> ComparisonView:
+    """Two captures, a capture and a workload that is not run, two runs, or two sets of runs.
+
+    By name, as `venturi compare` takes it (a folder, an id, `tag:golden`, a campaign's folder), or
+    as opened. Raises UserError where they are not of a kind.
     """
     return ComparisonView(compared(name_of(first), name_of(second), store))
 
 
 def compared(first: str, second: str, store: str | None) -> Comparison:
-    """Two captures, a capture and a workload that is not run, or two runs or sets of runs.
+    """Two captures, a capture and a workload that is not run, or two runs or sets of runs, which
+    a campaign's folder is, too.
 
     Raises UserError where one is a capture and one a run, or there is no such thing.
     """
     _refuse_unmeasured(first, second)
     if is_capture(first) and Path(second).suffix in (".yaml", ".yml") and Path(second).is_file():
         return _compared_with_plan(Path(first), Path(second))
-    captures = [name for name in (first, second) if is_capture(name)]
+    captures = [n for n in (first, second) if is_capture(n) and not is_campaign(n)]
     if len(captures) == 1:
         run = second if captures == [first] else first
         if not _is_run(run, store):
@@ -134,24 +145,32 @@ def _compared_runs(first: str, second: str, store: str | None) -> Comparison:
     """Two runs of ours in every detail; other runs, and sets of them, by their results."""
     from venturi.analyse.run_comparison import compared_runs
     from venturi.analyse.set_comparison import compared_sets
-    from venturi.store.archive import find, has_record, is_choice, load_record, results
+    from venturi.store.archive import find, has_record, is_choice, load_record
     from venturi.store.place import store_directory
-    from venturi.store.result import load_result
 
     place = store_directory(store)
     names = (first, second)
-    if not any(is_choice(name) for name in names):
+    if not any(is_choice(name) or is_campaign(name) for name in names):
         folders = [find(place, name) for name in names]
         if all(has_record(folder) for folder in folders):
             one, other = (load_record(folder) for folder in folders)
             return compared_runs(one, other)
-        both = [[load_result(folder)] for folder in folders]
-    else:
-        both = [
-            results(place, name) if is_choice(name) else [load_result(find(place, name))]
-            for name in names
-        ]
-    return compared_sets(both[0], both[1], names)
+    sides = [_results(place, name) for name in names]
+    found = compared_sets(sides[0][0], sides[1][0], names)
+    return found.model_copy(update={"incomplete": [said for _, said in sides if said]})
+
+
+def _results(store: Path, name: str) -> tuple[list[Result], str]:
+    """The runs that a name means, and which of a campaign's there are not, in a sentence."""
+    from venturi.campaign.import_results import results_in
+    from venturi.store.archive import find, is_choice, results
+    from venturi.store.result import load_result
+
+    if is_choice(name):
+        return results(store, name), ""
+    if is_campaign(name):
+        return results_in(Path(name).absolute())
+    return [load_result(find(store, name))], ""
 
 
 def _is_run(name: str, store: str | None) -> bool:
@@ -159,6 +178,8 @@ def _is_run(name: str, store: str | None) -> bool:
     from venturi.store.archive import find
     from venturi.store.place import store_directory
 
+    if is_campaign(name):
+        return True
     try:
         find(store_directory(store), name)
     except UserError:

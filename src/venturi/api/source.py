@@ -68,8 +68,10 @@ def _is_workload(path: Path) -> bool:
 
 
 def is_capture(name: str) -> bool:
-    """Whether this names a capture of an application, and no record of a run."""
+    """Whether this names a capture of an application, and no record or result of a run."""
+    from venturi.store.archive import holds_run
+
     path = Path(name)
     if path.is_dir():
-        return not (path / _RECORD).is_file()
+        return not holds_run(name)
     return path.is_file() and path.name != _RECORD

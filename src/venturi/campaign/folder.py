@@ -26,6 +26,11 @@ CANCEL = "cancel"
 Kind = TypeVar("Kind", bound=Document)
 
 
+def is_campaign(name: str | Path) -> bool:
+    """Whether this is the folder of a campaign that was begun."""
+    return all(Path(name, own).is_file() for own in ("campaign.yaml", "plan.json"))
+
+
 def claim(path: Path, text: str) -> bool:
     """Writes a file as a whole unless it is there already; whether it was this call that did."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -6,12 +6,13 @@ from what the job wrote. A run has the same id each time, so nothing lands twice
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from venturi.campaign.folder import BEGUN, ENDED, read_begun
 from venturi.campaign.outcome import Values, values_of
 from venturi.campaign.run_session import RunSession, id_of, read_session
-from venturi.campaign.session import Opened
+from venturi.campaign.session import Opened, open_folder
 from venturi.campaign.study_import import study_results
 from venturi.campaign.task import CampaignTask
 from venturi.model.campaign import TaskStart, TaskState
@@ -19,6 +20,7 @@ from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import RunFailed
 from venturi.model.record import Level, Record
 from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
+from venturi.report.quantity import counted
 from venturi.store.place import make_store
 from venturi.store.result import RECORD_NAME, keep, result_of
 
@@ -33,22 +35,46 @@ def import_results(opened: Opened, store: Path) -> int:
     campaign_status = opened.campaign_status
     session = read_session(campaign_status.folder)
     landed = 0
-    for name, task in campaign_status.tasks.items():
-        begun = read_begun(campaign_status.folder / "tasks" / name)
-        if campaign_status.states[name].is_final and begun is not None:
-            landed += _import_task(opened, session, store, task, begun)
+    for task, result in _ended(opened, session):
+        home = campaign_status.folder / "tasks" / task.name
+        landed += keep(store, result, _files(opened, task, home, result))
     for result in study_results(opened, session):
         landed += keep(store, result, {})
     return landed
 
 
-def _import_task(
-    opened: Opened, session: RunSession, store: Path, task: CampaignTask, begun: TaskStart
-) -> bool:
-    home = opened.campaign_status.folder / "tasks" / task.name
-    if task.workload and (record := _record(home)) is not None:
-        return keep(store, result_of(record, session.run_of(task)), {RECORD_NAME: home / "stdout"})
-    result = _result(opened, session, task, begun)
+def results_in(folder: Path) -> tuple[list[Result], str]:
+    """The runs of a campaign's folder that have ended, and how many are not done, in a sentence.
+
+    The sentence is empty where all are done. Raises UserError for a folder that is damaged.
+    """
+    opened = open_folder(folder)
+    states = opened.campaign_status.states
+    missing = sum(state is not TaskState.DONE for state in states.values())
+    said = f"{missing} of {counted(len(states), 'run')} of {folder.name} are not done"
+    found = [result for _, result in _ended(opened, read_session(folder))]
+    return found, said if missing else ""
+
+
+def _ended(opened: Opened, session: RunSession) -> Iterator[tuple[CampaignTask, Result]]:
+    """Each run that has ended, however it did."""
+    campaign_status = opened.campaign_status
+    for name, task in campaign_status.tasks.items():
+        home = campaign_status.folder / "tasks" / name
+        begun = read_begun(home)
+        if not campaign_status.states[name].is_final or begun is None:
+            continue
+        record = _record(home) if task.workload else None
+        if record is not None:
+            yield task, result_of(record, session.run_of(task))
+        else:
+            yield task, _result(opened, session, task, begun)
+
+
+def _files(opened: Opened, task: CampaignTask, home: Path, result: Result) -> dict[str, Path]:
+    """What is kept of a run beside its result: its record, or what a command wrote."""
+    if result.source.kind is not SourceKind.COMMAND:
+        return {RECORD_NAME: home / "stdout"}
     step = opened.campaign.steps[task.step]
     names = [*_KEPT, *(metric.file for metric in step.metrics.values())]
     files = {
@@ -56,7 +82,7 @@ def _import_task(
         for name in dict.fromkeys(names)
         if (home / name).is_file() and (home / name).stat().st_size <= _MOST_BYTES
     }
-    return keep(store, result, {f"source/{Path(name).name}": path for name, path in files.items()})
+    return {f"source/{Path(name).name}": path for name, path in files.items()}
 
 
 def _record(home: Path) -> Record | None:

@@ -24,6 +24,8 @@ from venturi.store.result import result_of
 from venturi.store.run import Request, perform, prepare
 
 Say = Callable[[str], None]
+ROUNDS = 6
+"""Runs in each directory where nobody says how many."""
 _LETTERS = "AB"
 _IN_A_WORD = 4
 """Letters of an order that stand together: a round there, a round back."""

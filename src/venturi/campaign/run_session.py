@@ -25,6 +25,8 @@ class RunSession:
     campaign: str
     store: str
     """Where its runs go; empty: nobody said."""
+    started_in: str = ""
+    """The folder in which `venturi` was started; empty: an early version did not say."""
 
     def text(self) -> str:
         """As it stands in the campaign's folder."""

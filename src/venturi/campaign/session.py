@@ -141,12 +141,22 @@ def create(request: CampaignRequest, folder: Path) -> Opened:
         "campaign.yaml": _text_of(request),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
-        SESSION: RunSession(new_id(campaign.name), campaign.name, str(request.store)).text(),
+        SESSION: _session(campaign, request).text(),
     }
     if not is_built_in(request.machine):
         texts["machine.yaml"] = read_text(Path(request.machine))
     _make_whole(folder, texts)
     return open_folder(folder)
+
+
+def _session(campaign: Campaign, request: CampaignRequest) -> RunSession:
+    """The session that begins here and now."""
+    return RunSession(
+        name=new_id(campaign.name),
+        campaign=campaign.name,
+        store=str(request.store),
+        started_in=str(Path.cwd()),
+    )
 
 
 def _make_whole(folder: Path, texts: Mapping[str, str]) -> None:

@@ -26,6 +26,7 @@ from venturi.campaign.run_session import read_session
 from venturi.campaign.task import CampaignTask
 from venturi.execute.command import end_group
 from venturi.model.campaign import EndReason, TaskEnd, TaskStart
+from venturi.model.command import STARTED_IN
 from venturi.model.result import RUN_OF
 from venturi.store.whole_file import write_whole
 
@@ -111,7 +112,10 @@ class Worker:
     def _start(self, task: CampaignTask, home: Path, begun: TaskStart) -> None:
         killed_before = _out_of_memory_kills()
         begin_s = time.monotonic()
-        variables = {RUN_OF: self._session.run_of(task).to_json(), **task.environment}
+        variables = {RUN_OF: self._session.run_of(task).to_json()}
+        if task.workload:
+            variables[STARTED_IN] = self._session.started_in
+        variables |= task.environment
         with (home / "stdout").open("wb") as out, (home / "stderr").open("wb") as err:
             try:
                 process = _started(task.argv, home, out, err, variables)

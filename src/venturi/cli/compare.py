@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from venturi.api.compare import Comparison
     from venturi.model.comparison import ComparisonSet
 
-_ROUNDS = 6
+_NOT_JUDGED = ", so --check does not judge the comparison"
 _OF_WITH = ("ranks", "nodes", "scale", "assignments", "repeat", "seed", "machine", "quiet")
 
 
@@ -62,7 +62,8 @@ def command(first: str, others: tuple[str, ...], **options: Any) -> int:
     Two directories, --with a workload: which place is faster. The workload runs in both in turn,
     six times each unless --repeat says otherwise; each run is a record of the store.
     Two runs (ids, @last, folders) or sets of runs (tag:T, machine:M, session:S, campaign:C,
-    name:N): which metrics differ significantly, and the change that could have been detected.
+    name:N, folders of campaigns): which metrics differ significantly, and the change that could
+    have been detected.
     Two captures (NAME.trace, Darshan logs ...), or a capture and a workload (NAME.yaml, not run):
     how well B, a proxy, stands for A. A run of io500 and published results that were imported:
     phase by phase.
@@ -111,7 +112,7 @@ def _refuse_of_with() -> None:
 def _of_places(first: str, second: str, options: dict[str, Any]) -> ComparisonSet:
     """Run the workload in two directories in turn."""
     from venturi.api.source import open_workload
-    from venturi.campaign.places import PlacesRequest, compare_places
+    from venturi.campaign.places import ROUNDS, PlacesRequest, compare_places
     from venturi.execute.launcher import machine_named
     from venturi.probe.background import reader_beside
     from venturi.store.place import store_directory
@@ -131,7 +132,7 @@ def _of_places(first: str, second: str, options: dict[str, Any]) -> ComparisonSe
         directories=places,
         store=store,
         command=["venturi", *sys.argv[1:]],
-        rounds=parse_repeat(options["repeat"]) or _ROUNDS,
+        rounds=parse_repeat(options["repeat"]) or ROUNDS,
         backgrounds=(reader_beside(store, places[0]), reader_beside(store, places[1])),
     )
 
@@ -144,9 +145,8 @@ def _of_places(first: str, second: str, options: dict[str, Any]) -> ComparisonSe
 
 def _show(found: Comparison, options: dict[str, Any]) -> int:
     """Write and print a comparison; the exit code that says what was found."""
-    from venturi.api.compare import ComparisonView, is_off
+    from venturi.api.compare import ComparisonView
     from venturi.cli.console import stdout_console
-    from venturi.model.comparison import ComparisonSet
     from venturi.report.quantity import Units
 
     output = options["output"]
@@ -156,13 +156,26 @@ def _show(found: Comparison, options: dict[str, Any]) -> int:
         click.echo(found.to_json(indent=1))
     else:
         ComparisonView(found).draw(stdout_console(), Units(options["units"]))
+    return _code_of(found, options["check"])
+
+
+def _code_of(found: Comparison, is_gate: bool) -> int:
+    """The exit code of a comparison; says what did not come to its end, which is not judged."""
+    from venturi.api.compare import is_off
+    from venturi.model.comparison import ComparisonSet
+
     runs = found.in_turn if isinstance(found, ComparisonSet) else None
+    missing = found.incomplete if isinstance(found, ComparisonSet) else []
     if runs is not None and runs.ended:
-        click.echo(f"venturi: {runs.ended}", err=True)
+        click.echo(f"venturi: {runs.ended}{_NOT_JUDGED if is_gate else ''}", err=True)
         kept = f"venturi results ls session:{runs.session}"
         click.echo(f"  what was measured is kept: {kept}", err=True)
         return ExitCode.INTERRUPTED if runs.interrupted else ExitCode.MEASUREMENT
-    return ExitCode.GATE if options["check"] and is_off(found) else ExitCode.FINE
+    if is_gate and missing:
+        click.echo(f"venturi: {'; '.join(missing)}{_NOT_JUDGED}", err=True)
+        click.echo("  venturi campaign status FOLDER shows which", err=True)
+        return ExitCode.MEASUREMENT
+    return ExitCode.GATE if is_gate and is_off(found) else ExitCode.FINE
 
 
 def _text(found: Comparison, path: Path, units: str) -> str:

@@ -18,7 +18,7 @@ class RareOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """As of any option, where all of them are shown."""
-        is_shown = ctx.meta.get(SHOWS_ALL) or _rare(ctx.command) < _FEWEST
+        is_shown = ctx.meta.get(SHOWS_ALL) or not hides_options(ctx.command)
         return super().get_help_record(ctx) if is_shown else None
 
 
@@ -31,8 +31,13 @@ class HelpCommand(click.Command):
 
     def __init__(self, *words: Any, **settings: Any) -> None:
         super().__init__(*words, **settings)
-        if _rare(self) >= _FEWEST:
+        if hides_options(self):
             self.params.append(help_all(f"Show {_rare(self)} more options."))
+
+
+def hides_options(command: click.Command) -> bool:
+    """Whether a command's `--help` leaves out options, which `--help-all` shows."""
+    return _rare(command) >= _FEWEST
 
 
 def _rare(command: click.Command) -> int:

@@ -81,6 +81,14 @@ class StreamCharacterization(Document):
     last_s: Seconds
 
 
+class CountedSize(Document):
+    """Requests of exactly one size, reads and writes together."""
+
+    bytes: Positive
+    count: Positive
+    """At least so many: of each record the source keeps its four most frequent sizes."""
+
+
 class CountedCalls(Document):
     """What the counters of a source say of one file in one layer, or of a whole layer."""
 
@@ -109,6 +117,8 @@ class CountedCalls(Document):
     """Inside calls, of all ranks; so are the others."""
     write_s: Seconds = 0.0
     names_s: Seconds = 0.0
+    common_sizes: list[CountedSize] = []
+    """Of a layer, the four most frequent first; empty: of a file, or the layer counts none."""
 
 
 class CountedJob(Document):

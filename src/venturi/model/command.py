@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Integer, Real, Seconds
 from venturi.model.output import OutputMetric
+
+STARTED_IN: Final = "VENTURI_STARTED_IN"
+"""Set by a campaign for the runs of its workloads: the folder in which `venturi` was started."""
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 

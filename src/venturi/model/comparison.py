@@ -179,6 +179,8 @@ class ComparisonSet(Document):
     in_turn: RunsInTurn | None = None
     """How the runs were made, if they were made for this comparison: then `first` and `second` are
     the directories. Absent: they were there before."""
+    incomplete: list[str] = []
+    """Campaigns that did not come to a good end, a sentence each: `--check` does not judge them."""
 
 
 def faster_side(row: ComparisonRow) -> int | None:

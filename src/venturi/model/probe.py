@@ -19,6 +19,13 @@ BLOCK_BYTES = 2**20
 DATA_BYTES = 200 * 10**9
 SMALL_POOL_FILES = 1000
 SMALL_DATA_BYTES = 64 * 2**20
+LEARNING_HOURS = 24
+"""Different hours with samples that a baseline needs at least."""
+
+
+def learned_hours(hours: int) -> str:
+    """Return how far a baseline is, in the words of every page, table and message."""
+    return f"{hours} of {LEARNING_HOURS} hours"
 
 
 class ProbeOperation(StrEnum):

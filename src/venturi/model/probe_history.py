@@ -105,6 +105,8 @@ class ProbeSeries(Document):
     during: list[ProbeDuring]
     changes: list[ProbeChange] = []
     """Of the medians of four hours."""
+    learning_hours: Count | None = None
+    """Hours that its baseline has so far; absent: it has enough."""
 
 
 class ProbeTargetHistory(Document):
@@ -114,7 +116,7 @@ class ProbeTargetHistory(Document):
     node_class: str
     interval_s: Seconds
     learning_hours: Count | None
-    """Hours that the baseline has so far; None: it has enough."""
+    """Hours that the baseline has so far of which it has least; None: all have enough."""
     phases: list[Count]
     """Which of the history's phases went on on its file system."""
     series: list[ProbeSeries]

@@ -10,11 +10,13 @@ import numpy as np
 
 from venturi.model.error import UserError
 from venturi.model.probe import (
+    LEARNING_HOURS,
     OPERATIONS,
     ProbeExpected,
     ProbeOperation,
     ProbeReference,
     ProbeTarget,
+    learned_hours,
 )
 from venturi.probe.cost import operations_of
 from venturi.probe.keep import HOURS, rows_between
@@ -28,8 +30,6 @@ from venturi.probe.rollup import DAY_NS, HOUR_NS, quantile_of
 from venturi.store.whole_file import write_whole
 
 WINDOW_DAYS = 30
-LEARNING_HOURS = 24
-"""Hours with samples that a baseline needs at least."""
 DRIFTED = 1.5
 """A baseline that many times the reference is a warning."""
 _FRESH_NS = HOUR_NS
@@ -88,8 +88,7 @@ def freeze(folder: Path, clock: Clock = time.time_ns) -> ProbeReference:
     lacking = {hours for expected, hours in learned.values() if expected is None}
     if lacking:
         raise UserError(
-            f"{target.name}: the baseline is still being learned: {min(lacking)} of "
-            f"{LEARNING_HOURS} hours",
+            f"{target.name}: the baseline is still being learned: {learned_hours(min(lacking))}",
             "wait until there is a day of samples",
         )
     reference = ProbeReference(expected=[one for one, _ in learned.values() if one is not None])

@@ -11,7 +11,7 @@ import numpy as np
 
 from venturi.analyse.change_point import change_points
 from venturi.model.error import UserError
-from venturi.model.probe import OPERATIONS, ProbeKind, ProbeOperation
+from venturi.model.probe import LEARNING_HOURS, OPERATIONS, ProbeKind, ProbeOperation
 from venturi.model.probe_history import (
     PROBE_HISTORY_SCHEMA,
     ProbeChange,
@@ -23,7 +23,7 @@ from venturi.model.probe_history import (
     ProbeTargetHistory,
     UsualSource,
 )
-from venturi.probe.baseline import LEARNING_HOURS, Learned, learn
+from venturi.probe.baseline import Learned, learn
 from venturi.probe.columns import Array, read_facts
 from venturi.probe.cost import operations_of
 from venturi.probe.keep import (
@@ -241,7 +241,7 @@ def _series(
     hours: dict[str, Array],
 ) -> ProbeSeries:
     span = collector.span
-    expected, _ = learned[operation]
+    expected, hours_learned = learned[operation]
     usual_s = expected.value_s if expected is not None else collector.usual_s()
     source = UsualSource.BASELINE if expected is not None else UsualSource.SHOWN
     number = OPERATIONS.index(operation)
@@ -255,6 +255,7 @@ def _series(
         operation=operation,
         usual_s=usual_s or None,
         source=source if usual_s else UsualSource.NONE,
+        learning_hours=None if expected is not None else min(hours_learned, LEARNING_HOURS),
         points=collector.done.points(span.begin_ns),
         missed=collector.missed.points(span.begin_ns),
         failed=collector.failed.points(span.begin_ns),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from venturi.model.background import FEWEST_SAMPLES
 from venturi.model.error import UserError
-from venturi.model.probe import OPERATIONS, ProbeOperation
+from venturi.model.probe import OPERATIONS, ProbeOperation, learned_hours
 from venturi.probe.background import felt_between, hanging_worker
-from venturi.probe.baseline import LEARNING_HOURS, learn
+from venturi.probe.baseline import learn
 from venturi.probe.place import target_of
 
 _LOOK_S = 2.0
@@ -58,7 +58,7 @@ class QuietCondition:
                 hours = min(learned[name][1] for name in missing)
                 raise UserError(
                     f"the probe of {target.name} does not know yet what is usual for {missing[0]}: "
-                    f"it has measured in {hours} of {LEARNING_HOURS} hours",
+                    f"it has measured in {learned_hours(hours)}",
                     "let it go on; venturi probe status shows how far it is",
                 )
             self._usual[folder] = {

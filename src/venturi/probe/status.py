@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from venturi.model.probe import (
+    LEARNING_HOURS,
     OPERATIONS,
     ProbeExpected,
     ProbeOperation,
@@ -21,7 +22,7 @@ from venturi.model.probe import (
     ProbeWindow,
     ProbeWorkerState,
 )
-from venturi.probe.baseline import DRIFTED, LEARNING_HOURS, Learned, baseline_of, reference_of
+from venturi.probe.baseline import DRIFTED, Learned, baseline_of, reference_of
 from venturi.probe.columns import Array
 from venturi.probe.cost import operations_of
 from venturi.probe.keep import samples_between

@@ -68,8 +68,8 @@ def _suspects(parts: list[RunComparison]) -> tuple[Paragraph, ...]:
 
 
 def _how(found: RunComparison | ComparisonSet) -> tuple[Paragraph, ...]:
-    """How the runs of two directories were made."""
-    said = sentences_of(found.in_turn) if isinstance(found, ComparisonSet) else []
+    """Which runs there are not, and how those of two directories were made."""
+    said = sentences_of(found) if isinstance(found, ComparisonSet) else []
     return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.") for text in said)
 
 

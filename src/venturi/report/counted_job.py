@@ -17,7 +17,9 @@ _SHOWN = 20
 _LEAD = (
     "As the log counts it, standard streams and files of the system included. Time is that of all "
     "ranks together. Consecutive: the request begins where the one before it of the same rank and "
-    "file ended; sequential: there or further on; one that begins a file counts as neither."
+    "file ended; sequential: there or further on; one that begins a file counts as neither. Access "
+    "sizes: the log keeps the four most common of each file, or of each rank in it, so a module's "
+    "may be more than these sums."
 )
 
 
@@ -38,6 +40,8 @@ def section(counted: CountedJob | None, units: Units) -> Section | None:
     blocks: list[Block] = [_job(counted), _calls("Modules", "Module", counted.layers, units)]
     if pattern := _pattern(counted.layers):
         blocks.append(pattern)
+    if sizes := _sizes(counted.layers, units):
+        blocks.append(sizes)
     blocks.append(_use(counted.files, units))
     first, rest = counted.files[:_SHOWN], counted.files[_SHOWN:]
     blocks.append(_calls("Files by name", "File", first, units))
@@ -108,6 +112,21 @@ def _pattern(layers: list[CountedCalls]) -> TableBlock | None:
     titles = ("Requests", "All", "Sequential", "Consecutive")
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
     return TableBlock("Access pattern", columns, tuple(rows)) if rows else None
+
+
+def _sizes(layers: list[CountedCalls], units: Units) -> TableBlock | None:
+    """The most frequent sizes of the modules that count them, reads and writes together."""
+    rows = tuple(
+        (
+            LAYER_NAMES.get(layer.layer, layer.layer) if place == 0 else "",
+            quantity.exact_size(size.bytes, units),
+            _share(size.count, max(size.count, layer.reads + layer.writes)),
+        )
+        for layer in layers
+        for place, size in enumerate(layer.common_sizes)
+    )
+    columns = (Column("Module"), Column("Size", True), Column("Requests", True))
+    return TableBlock("Common access sizes", columns, rows) if rows else None
 
 
 def _share(part: int, whole: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from venturi.model.probe import learned_hours
 from venturi.model.probe_history import (
     ProbeDuring,
     ProbeHistory,
@@ -137,7 +138,7 @@ def _usual(target: ProbeTargetHistory) -> tuple[Paragraph, ...]:
     sources = {one.source for one in target.series}
     if sources == {UsualSource.BASELINE}:
         return (Paragraph("Usual times are baselines: medians of the 30 days before the end."),)
-    hours = f"{target.learning_hours or 0} of 24 hours"
+    hours = _hours(target)
     if UsualSource.SHOWN in sources:
         return (
             Paragraph(
@@ -148,6 +149,18 @@ def _usual(target: ProbeTargetHistory) -> tuple[Paragraph, ...]:
             ),
         )
     return (Paragraph(f"The baseline was still being learned ({hours}): no slowdown.", "fair"),)
+
+
+def _hours(target: ProbeTargetHistory) -> str:
+    """How far the baselines are that are being learned; by operation where they differ."""
+    learning: dict[int, list[str]] = {}
+    for one in target.series:
+        if one.learning_hours is not None:
+            learning.setdefault(one.learning_hours, []).append(one.operation.value)
+    if len(learning) < 2:
+        return learned_hours(next(iter(learning), target.learning_hours or 0))
+    parts = [f"{', '.join(names)}: {learned_hours(n)}" for n, names in learning.items()]
+    return "; ".join(parts)
 
 
 def _levels(history: ProbeHistory, target: ProbeTargetHistory) -> tuple[Paragraph, ...]:

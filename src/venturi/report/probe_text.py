@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from venturi.model.probe import ProbeCheck, ProbeCost, ProbeRow, ProbeStatus, ProbeTargetStatus
+from venturi.model.probe import (
+    ProbeCheck,
+    ProbeCost,
+    ProbeRow,
+    ProbeStatus,
+    ProbeTargetStatus,
+    learned_hours,
+)
 from venturi.report import quantity
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
@@ -92,7 +99,7 @@ def _cells(row: ProbeRow) -> tuple[str, ...]:
     now = "-" if row.last_s is None else quantity.seconds(row.last_s)
     if row.in_flight_s > 1 and row.word == "STALLED":
         now = f"hung {quantity.seconds(row.in_flight_s)}"
-    baseline = f"learning {row.learning_hours} h"
+    baseline = learned_hours(row.learning_hours or 0)
     if row.expected is not None:
         baseline = quantity.seconds(row.expected.value_s)
     slowdowns = ["-" if one.slowdown is None else _times(one.slowdown) for one in row.windows]
@@ -140,7 +147,7 @@ def print_baseline(status: ProbeStatus, console: Console) -> None:
     rows = []
     for target in status.targets:
         for row in target.rows:
-            baseline, samples, since = f"learning, {row.learning_hours} h", "-", "-"
+            baseline, samples, since = learned_hours(row.learning_hours or 0), "-", "-"
             if row.expected is not None:
                 baseline = quantity.seconds(row.expected.value_s)
                 samples = quantity.count(row.expected.samples)

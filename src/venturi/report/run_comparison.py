@@ -14,7 +14,6 @@ from venturi.model.comparison import (
     MedianInterval,
     MetricChange,
     RunComparison,
-    RunsInTurn,
     faster_side,
     times_faster,
 )
@@ -63,7 +62,7 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
     out = Printer(console)
     out.line((f" {found.first} and {found.second}", "bold"))
     out.wrapped("", found.headline)
-    for sentence in sentences_of(found.in_turn):
+    for sentence in sentences_of(found):
         out.wrapped("- ", sentence)
     _print_differences(out, found.differences)
     parts = sorted(found.parts, key=lambda part: not any(row.is_significant for row in part.rows))
@@ -91,10 +90,11 @@ def _print_differences(out: Printer, differences: Sequence[Difference]) -> None:
             out.wrapped("- ", f"{other.what}: {other.first}, then {other.second}")
 
 
-def sentences_of(runs: RunsInTurn | None) -> list[str]:
-    """How runs were made for a comparison, and what a reader must know of their places."""
+def sentences_of(comparison: ComparisonSet) -> list[str]:
+    """Which runs there are not, how they were made for a comparison, and what places are."""
+    runs = comparison.in_turn
     if runs is None:
-        return []
+        return comparison.incomplete
     made = quantity.counted(len(runs.runs), "run")
     found = [f"{made} of {runs.workload} in the order {runs.order}, each a record of its own"]
     if runs.ended:

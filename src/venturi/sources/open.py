@@ -165,13 +165,12 @@ def _read_several(found: dict[Path, CaptureKind], timeout_s: float) -> Captured:
     calls = {CaptureKind.STRACE, CaptureKind.DFTRACER, CaptureKind.RECORDER}
     if len(kinds) == 1 and kinds <= calls:
         return _read_calls(list(found), *kinds)
-    first, second = (next(p for p in found if found[p] is kind) for kind in sorted(kinds)[:2])
+    first, *others = found
+    second = next((path for path in others if found[path] is not found[first]), others[0])
     raise UserError(
         f"'{first.name}' is {found[first]} and '{second.name}' is {found[second]}: they cannot be "
-        "read as one capture"
-        if first != second
-        else f"'{first}' cannot be read with others",
-        "name the files of one kind",
+        "read as one capture",
+        "name the files of one kind" if len(kinds) > 1 else "name one of them",
     )
 
 

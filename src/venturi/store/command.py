@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from venturi.analyse.output import picked
 from venturi.execute.command import Command, CommandExit, run_command
-from venturi.model.command import CommandFiles, CommandRun, ExecStep
+from venturi.model.command import STARTED_IN, CommandFiles, CommandRun, ExecStep
 from venturi.model.error import RunFailed
 from venturi.model.event import CommandRequest, EventLine
 
@@ -100,8 +100,7 @@ class Commands:
         output = self._journal / COMMANDS_NAME / str(number)
         output.mkdir()
         began_ns = _now_ns(folder, number)
-        places = {"VENTURI_RUN": str(self._run_directory), "VENTURI_FROM": str(Path.cwd())}
-        shell = Command(wanted.command, folder, output, places)
+        shell = Command(wanted.command, folder, output, _places(self._run_directory))
         ended = run_command(shell, wanted.limit_s, self._stop)
         step = self._steps[wanted.number]
         run = CommandRun(
@@ -141,6 +140,16 @@ class Commands:
             with (self._journal / COMMANDS_NAME / _FOLDERS).open("a", encoding="utf-8") as to:
                 to.write(json.dumps(noted) + "\n")
         return folder
+
+
+def _places(run_directory: Path) -> dict[str, str]:
+    """The variables that tell a command of folders.
+
+    A campaign starts each of its runs in a folder of that run. What a command itself starts with
+    `venturi` is no run of the campaign.
+    """
+    started_in = os.environ.get(STARTED_IN) or str(Path.cwd())
+    return {"VENTURI_RUN": str(run_directory), "VENTURI_FROM": started_in, STARTED_IN: ""}
 
 
 def _check_end(ended: CommandExit, wanted: CommandRequest, output: Path, stopped: bool) -> None:
