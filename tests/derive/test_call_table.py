@@ -165,6 +165,35 @@ def test_a_simpler_text_says_what_it_gives_up() -> None:
     assert not simple.origin.likeness.is_equal
 
 
+def test_files_lie_together_in_folders_as_those_of_the_program_did() -> None:
+    chance = random.Random(3)
+    run = TracedRun(1)
+    homes = ["there", "made0", "made1"]
+    for home in homes[1:]:
+        run.call(0, Kind.MKDIR, home)
+    for number in range(120):
+        path = f"{chance.choice(homes)}/{chance.randint(0, 10**9)}"
+        run.open(0, path)
+        run.move(0, Kind.WRITE, path, [(0, chance.randint(1, 9000)) for _ in range(number % 3)])
+        run.close(0, path)
+    table = table_of(run.captured())
+    rows = rows_for_table(table)
+    assert rows is not None
+    told = tabled(table, rows, ["out"] * len(table.paths))
+    workload = Workload(
+        workload=1, name="app", files=told.files, tables=told.tables, program={"g": told.steps}
+    )
+    stream = RequestStream(planned(workload).plan, 0).operations()
+    pairs = {
+        (table.paths[file].rpartition("/")[0], one.path.rpartition("/")[0])
+        for file, one in zip(table.file[rows].tolist(), stream, strict=True)
+        if one.kind.value != "mkdir"
+    }
+    assert len(pairs) == len({ours for ours, _ in pairs}) == len({proxy for _, proxy in pairs}) == 3
+    made = [one.path for one in RequestStream(planned(workload).plan, 0).operations()][:2]
+    assert set(made) < {proxy for _, proxy in pairs}
+
+
 def test_a_file_that_another_process_still_has_open_is_closed_last() -> None:
     run = TracedRun(1)
     run.open(0, "log")

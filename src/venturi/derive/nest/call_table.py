@@ -6,6 +6,7 @@ each call, and in the program one step for each way of calling.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -38,12 +39,16 @@ from venturi.model.workload import (
 
 TABLE = "calls"
 STEP, FILE, AT, SIZE, BEFORE, LENGTH = "step", "file", "at", "size", "before_ns", "length"
-"""Columns: which step of the program a call is; the file's number; where, and how many bytes; the
-computing before it; how long the file is before the run, where a call opens it."""
+FOLDER = "folder"
+COLUMNS = (STEP, FILE, AT, SIZE, BEFORE, LENGTH, FOLDER)
+"""Which step of the program a call is; the file's number; where, and how many bytes; the computing
+before it; how long the file is before the run, where a call opens it; the number of the folder in
+which the file lies, where there are several, which is the folder's as a file."""
 MOST_CALLS = 500_000
 """More would take longer to plan than to run."""
 BINS_OF_DECADE = 10
 """Times of computing that lie as near together are told by their mean: no time comes twice."""
+_DIRECTORY = "directory"
 _WORD = re.compile(r"[^A-Za-z0-9]+")
 _ON_OPEN = {
     KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
@@ -122,6 +127,8 @@ def tabled(table: Table, rows: Column, known_as: Sequence[str]) -> Tabled:
         BEFORE: calls.before_ns,
         LENGTH: entries.length_of_call,
     }
+    if entries.has_folders:
+        columns[FOLDER] = entries.folder_of_call
     kept = {name: column.tolist() for name, column in columns.items()}
     return Tabled(
         [phase],
@@ -217,12 +224,15 @@ class _TableEntries:
         self.names: list[str] = []
         found = []
         made = set(calls.file[calls.kind == KIND_CODES[Kind.MKDIR]].tolist())
+        folders = _folders(calls, made)
+        self.has_folders = bool(folders)
+        self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
         table = calls.table
         columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
         for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
             interface = table.interfaces[file].value
             is_staged = not aside and file in staged
-            word = "folder" if file in made else known_as[file]
+            word = _DIRECTORY if file in made else known_as[file]
             key = (word, is_staged, bool(aside), table.manners[file].way, interface, grows)
             found.append(self._place(key))
             if kind == KIND_CODES[Kind.RENAME]:
@@ -247,11 +257,18 @@ class _TableEntries:
         word = _WORD.sub("_", key[0].rpartition("/")[2]).strip("_").lower() or "file"
         word = word if word[0].isalpha() else f"f_{word}"
         word += "_new" * key[2]
-        taken = {*self.names, *RESERVED_NAMES, TABLE, STEP, FILE, AT, SIZE, BEFORE, LENGTH}
+        taken = {*self.names, *RESERVED_NAMES, *COLUMNS, TABLE}
         name, number = word, 2
         while name in taken:
             name, number = f"{word}_{number}", number + 1
         return name
+
+    def _path(self, key: _EntryKey, name: str) -> str:
+        if not self.has_folders:
+            return f"{name}_{{{FILE}}}"
+        if key[0] == _DIRECTORY:
+            return f"{_DIRECTORY}_{{{FILE}}}.{{rank}}"
+        return f"{_DIRECTORY}_{{{FOLDER}}}.{{rank}}/{name}_{{{FILE}}}"
 
     def specs(self) -> dict[str, FileSpec]:
         """The files."""
@@ -261,7 +278,7 @@ class _TableEntries:
             is_staged, interface = key[1], Interface(key[4])
             ways = [self._calls.table.manners[file] for file in files] or [Manner(sync=key[3])]
             found[name] = FileSpec(
-                path=f"{name}_{{{FILE}}}",
+                path=self._path(key, name),
                 about=key[0],
                 interface=interface,
                 options=opening_options(ways, interface, True, not is_staged),
@@ -269,6 +286,22 @@ class _TableEntries:
                 prestage=LENGTH if is_staged else None,
             )
         return found
+
+
+def _folders(calls: _TableCalls, made: set[int]) -> dict[int, int]:
+    """The number of the folder in which each file lies that is none of the folders that the program
+    made; none where all lie in one that it did not make. Folders in folders lie beside them."""
+    paths = calls.table.paths
+    number_of = dict(zip(calls.file.tolist(), calls.number.tolist(), strict=True))
+    numbers = {paths[file]: number_of[file] for file in made}
+    homes = {file: paths[file].rpartition("/")[0] for file in number_of if file not in made}
+    if len(set(homes.values())) < 2 and not numbers.keys() & set(homes.values()):
+        return {}
+    unused = itertools.count(len(number_of))
+    for home in homes.values():
+        if home not in numbers:
+            numbers[home] = next(unused)
+    return {file: numbers[home] for file, home in homes.items()}
 
 
 def _staged_bytes(calls: _TableCalls) -> dict[int, int]:
