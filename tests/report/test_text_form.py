@@ -6,12 +6,15 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 from record_factory import Shape, invalid, record, substituted
 
 from venturi.model.record import Record
+from venturi.model.row_table import RowTable
+from venturi.report.block import Code
 from venturi.report.render import render
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -74,3 +77,13 @@ def test_csv_holds_every_phase_and_operation() -> None:
 def test_units_are_the_readers_choice() -> None:
     assert "384 MiB" in render([record()], "md", "iec")
     assert "403 MB" in render([record()], "md", "si")
+
+
+def test_a_packed_column_is_told_by_its_length() -> None:
+    numbers = [(7919 * n * n) % 104_729 for n in range(2000)]
+    text = f"tables: {RowTable.of({'at': numbers}).to_json()}\n# a remark"
+    shown = Code("The workload", text).shown
+    assert len(shown) < 200
+    assert re.search(r'"at":"\(\d{4} characters\)"', shown)
+    assert shown.endswith("# a remark")
+    assert Code("The workload", shown).shown == shown

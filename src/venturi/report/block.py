@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -91,6 +92,10 @@ class Notes:
     items: tuple[Note, ...]
 
 
+_PACKED = re.compile(r"[A-Za-z0-9+/=]{400,}")
+"""No word is so long."""
+
+
 @dataclass(frozen=True)
 class Code:
     """Text as a machine reads it."""
@@ -99,6 +104,11 @@ class Code:
     text: str
     language: str = ""
     folded: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text as people read it: of a packed column of a table, how long it is."""
+        return _PACKED.sub(lambda found: f"({len(found[0])} characters)", self.text)
 
 
 Block = Paragraph | TableBlock | Figure | Facts | Notes | Code

@@ -39,9 +39,9 @@ def _table(table: TableBlock) -> list[str]:
 
 
 def _code(block: Code) -> list[str]:
-    longest = max((len(run) for run in re.findall(r"`+", block.text)), default=0)
+    longest = max((len(run) for run in re.findall(r"`+", block.shown)), default=0)
     fence = "`" * max(_FEWEST_BACKTICKS, longest + 1)
-    text = block.text.rstrip("\n")
+    text = block.shown.rstrip("\n")
     return [f"{_plain(block.title)}:", "", f"{fence}{block.language}", text, fence, ""]
 
 
