@@ -109,6 +109,7 @@ def _write(workload: Workload, path: Path) -> None:
     named, tables = beside(workload, path)
     for file, text in tables.items():
         write_text(file, text)
+        click.echo(f" table   {shown_path(file)}", err=True)
     write_text(path, to_yaml(named))
 
 

@@ -1,7 +1,8 @@
 """The plan: what the engine does, with nothing left to decide.
 
-One plan serves all ranks and its size depends on neither ranks, iterations, files nor
-operations. Numbers that differ between ranks or iterations are expressions in postfix form.
+One plan serves all ranks and its size depends on neither ranks, iterations, files nor operations,
+but for those that a table lists. Numbers that differ between ranks or iterations are expressions in
+postfix form.
 """
 
 from __future__ import annotations
