@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +160,11 @@ class _TableCalls:
         offset = table.offset[self.row].astype(np.int64)
         self.size = np.where(is_data, table.bytes[self.row], 0).astype(np.int64)
         self.move = np.full(len(self.row), int(PositionMove.STAY))
+        moves = np.array([one.entry.can_seek for one in table.interfaces], bool)[self.file]
+        moves &= ~np.isin(handle, _open_twice(self.kind, handle))
         for places in sessions(self.kind, handle):
+            if not moves[places[0]]:
+                continue  # its requests have places of their own
             self.move[places] = moves_of(offset[places], self.size[places])[1]
         self.move[self.appends] = PositionMove.GO_ON
         has_place = is_data & (self.move != PositionMove.GO_ON)
@@ -178,6 +183,19 @@ class _TableCalls:
         about = np.where(self.kind == KIND_CODES[Kind.ATTRIBUTE], self.flags, 0)
         columns = (self.kind, entry, self.makes, self.appends, self.move, about)
         return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _open_twice(kind: Column, handle: Column) -> list[int]:
+    """Files that are opened while they are open: which of their positions moves, nobody knows."""
+    opened: Counter[int] = Counter()
+    found = set()
+    for what, which in zip(kind.tolist(), handle.tolist(), strict=True):
+        if what == KIND_CODES[Kind.OPEN]:
+            found |= {which} if opened[which] > 0 else set()
+            opened[which] += 1
+        elif what == KIND_CODES[Kind.CLOSE]:
+            opened[which] -= 1
+    return sorted(found)
 
 
 def _by_first_use(file: Column) -> Column:
