@@ -39,7 +39,7 @@ def test_records_of_any_size_are_their_mean_behind_each_other() -> None:
     run = TracedRun(1)
     sizes = [run.p_value.randint(100, 9000) for _ in range(2500)]
     table_with_head(run, "table", sizes)
-    found = derived(run)
+    found = derived(run, simplify=True)
     check_exact(run, found, files=1)
     _, record, head = moves_of(found)
     assert record.size == f"block({sum(sizes)}, 2500, i)"

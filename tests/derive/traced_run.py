@@ -166,9 +166,9 @@ def moves_of(workload: Workload) -> list[DataStep]:
     return [step for step in both if isinstance(step, DataStep)]
 
 
-def derived(run: TracedRun) -> Workload:
-    """The workload of a run."""
-    return derive(run.captured(), "run")
+def derived(run: TracedRun, simplify: bool = False) -> Workload:
+    """The workload of a run; with `simplify`, text alone."""
+    return derive(run.captured(), "run", simplify)
 
 
 __all__ = ["MS", "US", "SyncMode", "TracedRun", "check_exact", "derived", "moves_of", "steps_of"]

@@ -213,9 +213,10 @@ def test_a_union_told_apart_by_a_free_text_is_refused() -> None:
         tag_word(Free, "kind")
 
 
-def test_parts_are_found_in_the_order_of_the_module() -> None:
+def test_parts_are_found_in_the_order_of_the_module_behind_all_enums() -> None:
     names = [part.name for part in parts_of(plan)]
     assert names.index("Operator") < names.index("Instruction") < names.index("Expression")
-    assert names.index("Slot") < names.index("PathPart") < names.index("Sharing")
+    assert names.index("FaultKind") < names.index("Sharing") < names.index("Fault")
+    assert names.index("Slot") < names.index("Fault") < names.index("PathPart")
     assert names.index("Pattern") < names.index("Transfer") < names.index("Step")
     assert "Count" not in names

@@ -109,7 +109,9 @@ def tabled(table: Table, rows: Column, known_as: Sequence[str]) -> Tabled:
     calls = _TableCalls(table, rows)
     entries = _TableEntries(calls, known_as)
     steps: dict[Hashable, int] = {}
-    of_call = [steps.setdefault(key, len(steps)) for key in calls.keys(entries.of_call)]
+    of_call = [
+        steps.setdefault(key, len(steps)) for key in calls.keys(entries.of_call, entries.after_call)
+    ]
     number = np.array(of_call, np.int64)
     first = np.unique(number, return_index=True)[1]
     order = sorted(range(len(steps)), key=lambda one: (calls.is_late(int(first[one])), first[one]))
@@ -178,10 +180,11 @@ class _TableCalls:
         """Whether a call is none of those that come first."""
         return KINDS[int(self.kind[call])] not in _BEGINNINGS
 
-    def keys(self, entry: Column) -> list[Hashable]:
-        """Of each call, what it has in common with others that one step makes."""
+    def keys(self, entry: Column, after: Column) -> list[Hashable]:
+        """Of each call, what it has in common with others that one step makes; `after` are the
+        entries of files that get their names."""
         about = np.where(self.kind == KIND_CODES[Kind.ATTRIBUTE], self.flags, 0)
-        columns = (self.kind, entry, self.makes, self.appends, self.move, about)
+        columns = (self.kind, entry, after, self.makes, self.appends, self.move, about)
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
@@ -247,15 +250,17 @@ class _TableEntries:
         self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
         table = calls.table
         columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
+        grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
+        after = []
         for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
             interface = table.interfaces[file].value
             is_staged = not aside and file in staged
             word = _DIRECTORY if file in made else known_as[file]
-            key = (word, is_staged, bool(aside), table.manners[file].way, interface, grows)
-            found.append(self._place(key))
-            if kind == KIND_CODES[Kind.RENAME]:
-                self._place((word, False, False, *key[3:]))
-        self.of_call = np.array(found, np.int64)
+            way = table.manners[file].way
+            found.append(self._place((word, is_staged, bool(aside), way, interface, grows)))
+            renamed = (word, file in staged, False, way, interface, file in grown)
+            after.append(self._place(renamed) if kind == KIND_CODES[Kind.RENAME] else 0)
+        self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
         opens = calls.kind == KIND_CODES[Kind.OPEN]
         length = np.array([staged.get(file, 0) for file in calls.file.tolist()], np.int64)
         self.length_of_call = np.where(opens & ~calls.is_aside, length, 0)
@@ -265,11 +270,6 @@ class _TableEntries:
             self._places[key] = len(self._places)
             self.names.append(self._name(key))
         return self._places[key]
-
-    def after_rename(self, name: str) -> str:
-        """The entry of files that had this one's name before they were renamed."""
-        key = list(self._places)[self.names.index(name)]
-        return self.names[self._places[(key[0], False, False, *key[3:])]]
 
     def _name(self, key: _EntryKey) -> str:
         word = _WORD.sub("_", key[0].rpartition("/")[2]).strip("_").lower() or "file"
@@ -297,7 +297,7 @@ class _TableEntries:
             ways = [self._calls.table.manners[file] for file in files] or [Manner(sync=key[3])]
             found[name] = FileSpec(
                 path=self._path(key, name),
-                about=key[0],
+                about="" if key[0] == _DIRECTORY else key[0],
                 interface=interface,
                 options=opening_options(ways, interface, True, not is_staged),
                 shared="rank",
@@ -353,7 +353,9 @@ def _step(calls: _TableCalls, mine: Column, entries: _TableEntries) -> StepSpec:
         case Kind.OPEN:
             return StepSpec(create=name) if calls.makes[call] else StepSpec(open=name)
         case Kind.RENAME:
-            return StepSpec(rename=RenameStep(on=name, to=entries.after_rename(name)))
+            return StepSpec(
+                rename=RenameStep(on=name, to=entries.names[int(entries.after_call[call])])
+            )
         case Kind.TRUNCATE:
             return StepSpec(truncate=TruncateStep(on=name, size=AT))
         case Kind.ATTRIBUTE:

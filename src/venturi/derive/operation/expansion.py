@@ -236,6 +236,8 @@ class OpenFiles:
         """By the entry under which it was opened, too: the engine knows it under that one only."""
         self._gone: set[str] = set()
         """What was removed, or has another name, and was not made again."""
+        self._made: set[str] = set()
+        """What was made, or got its name."""
         self.lengths = FileLengths(plan)
         self.fault = ""
 
@@ -246,12 +248,17 @@ class OpenFiles:
         self.lengths.take(one)
         if one.kind is OperationKind.CREATE:
             self._gone.discard(one.path)
+            self._made.add(one.path)
+        elif one.kind is OperationKind.OPEN and self._is_own(one) and one.path not in self._made:
+            name = self._plan.files[one.file].name
+            self.fault = f"open of '{name}' ({one.path}), which nothing made"
         elif one.kind in _ON_NAME and one.path in self._gone:
             name = self._plan.files[one.file].name
             self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not there any more"
         if one.kind in (OperationKind.UNLINK, OperationKind.RENAME):
             self._gone.add(one.path)
             self._gone.discard(one.to or "")
+            self._made.add(one.to or "")
         opened = one.file, one.path
         if one.kind in (OperationKind.CREATE, OperationKind.OPEN):
             self._opened[opened] += 1
@@ -260,6 +267,14 @@ class OpenFiles:
             self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not open"
         elif one.kind is OperationKind.CLOSE:
             self._opened[opened] -= 1
+
+    def _is_own(self, one: Operation) -> bool:
+        """Whether only the rank itself can have made a file before it opens it."""
+        file = self._plan.files[one.file]
+        is_alone = self._plan.ranks == 1 or file.sharing is Sharing.RANK
+        return (
+            is_alone and file.prestage is None and not file.foreign and len(self._plan.groups) == 1
+        )
 
 
 def _rows(
