@@ -269,12 +269,10 @@ class OpenFiles:
             self._opened[opened] -= 1
 
     def _is_own(self, one: Operation) -> bool:
-        """Whether only the rank itself can have made a file before it opens it."""
+        """Whether only the rank itself can have made a file before it opens it: ranks open what
+        others made, too."""
         file = self._plan.files[one.file]
-        is_alone = self._plan.ranks == 1 or file.sharing is Sharing.RANK
-        return (
-            is_alone and file.prestage is None and not file.foreign and len(self._plan.groups) == 1
-        )
+        return self._plan.ranks == 1 and file.prestage is None and not file.foreign
 
 
 def _rows(
