@@ -236,6 +236,8 @@ class OpenFiles:
         """By the entry under which it was opened, too: the engine knows it under that one only."""
         self._gone: set[str] = set()
         """What was removed, or has another name, and was not made again."""
+        self._filled = tuple(file.path[0].text for file in plan.files if file.prestage is not None)
+        """What the names of files begin with that are filled before the run."""
         self._made: set[str] = set()
         """What was made, or got its name."""
         self.lengths = FileLengths(plan)
@@ -270,9 +272,10 @@ class OpenFiles:
 
     def _is_own(self, one: Operation) -> bool:
         """Whether only the rank itself can have made a file before it opens it: ranks open what
-        others made, too."""
+        others made, too, and entries what another one has filled before the run."""
         file = self._plan.files[one.file]
-        return self._plan.ranks == 1 and file.prestage is None and not file.foreign
+        is_alone = self._plan.ranks == 1 and not file.foreign
+        return is_alone and not one.path.startswith(self._filled)
 
 
 def _rows(
