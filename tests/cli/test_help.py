@@ -63,16 +63,19 @@ def test_an_example_with_a_wrong_word_is_not() -> None:
         understood(["run", "quick", "--place", "here"])
 
 
-def commands_of(command: click.Command, *names: str) -> Iterator[tuple[click.Context, str]]:
-    """A context of each command below one that is no group, with its whole name."""
+def all_of(command: click.Command, *names: str) -> Iterator[tuple[click.Context, str]]:
+    """A context of a command and of each one below it, with its whole name."""
     context = click.Context(command, info_name=" ".join(names))
-    if not isinstance(command, click.Group):
-        yield context, " ".join(names)
-        return
-    for name in command.list_commands(context):
+    yield context, " ".join(names)
+    for name in command.list_commands(context) if isinstance(command, click.Group) else ():
         below = command.get_command(context, name)
         assert below is not None
-        yield from commands_of(below, *names, name)
+        yield from all_of(below, *names, name)
+
+
+def commands_of(command: click.Command, *names: str) -> Iterator[tuple[click.Context, str]]:
+    """Those of them that are no group."""
+    return (one for one in all_of(command, *names) if not isinstance(one[0].command, click.Group))
 
 
 @pytest.mark.parametrize(
@@ -101,15 +104,9 @@ def test_help_shows_few_options_and_help_all_shows_the_others(
 
 def groups_of(command: click.Command, *names: str) -> Iterator[tuple[click.Group, str]]:
     """Each group of commands below one, with its whole name."""
-    context = click.Context(command, info_name=" ".join(names))
-    if not isinstance(command, click.Group):
-        return
-    if command is not venturi:
-        yield command, " ".join(names)
-    for name in command.list_commands(context):
-        below = command.get_command(context, name)
-        assert below is not None
-        yield from groups_of(below, *names, name)
+    for context, name in all_of(command, *names):
+        if isinstance(context.command, click.Group) and context.command is not command:
+            yield context.command, name
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,12 @@ def test_a_choice_of_a_step_that_is_not_there_is_refused() -> None:
         made_of(workload_of([*rows, (8, 0, 0, 0, 0, 0)]))
 
 
+def test_a_file_that_no_row_names_is_refused() -> None:
+    rows = [row for row in random_rows(2) if row[0] not in (2, 4, 7)]
+    with pytest.raises(UserError, match=r"files\.there\.prestage: no row of the table comes to"):
+        made_of(workload_of(rows))
+
+
 def test_a_loop_says_how_often_or_names_a_table() -> None:
     workload = workload_of(random_rows(1))
     program = workload.model_dump(mode="json", by_alias=True, exclude_defaults=True)["program"]

@@ -61,7 +61,7 @@ class LoopRows:
         return list(zip(sorted(turns), repeat(1)))
 
 
-def variables_of(loop: p.For) -> set[int]:
+def variables_of(loop: p.For | p.StagedLoop) -> set[int]:
     """The slots of the variables that a loop gives values."""
     return {loop.variable, *(column.variable for column in loop.columns)}
 

@@ -79,11 +79,7 @@ def staged_bytes(file: p.File, slots: list[Number]) -> list[int]:
     """
     assert file.prestage is not None
     used = slots_of(file.prestage)
-    varying = [
-        loop
-        for loop in file.staged_loops
-        if loop.variable in used or used & {column.variable for column in loop.columns}
-    ]
+    varying = [loop for loop in file.staged_loops if used & variables_of(loop)]
     found = []
     for _ in _turns_of(varying, slots):
         size = evaluate(file.prestage, slots)
@@ -159,7 +155,12 @@ def _table_around(plan: p.Plan, index: int, named_by: set[int]) -> p.StagedLoop 
         raise UserError(f"{where}: more than one table, or a loop beside it, chooses the file")
     if len(lengths) > 1:
         raise UserError(f"{where}: more than one column says how long the file is")
-    turns = _turns_to(loop, [inside for _, inside in uses])
+    turns = list(_turns_to(loop, [inside for _, inside in uses]))
+    if not turns:
+        raise UserError(
+            f"{where}: no row of the table comes to a step on the file",
+            "a choice falls on steps by whole numbers from 0; leave out what no row uses",
+        )
     return naming_turns(loop, turns, named_by, min(lengths, default=None))
 
 

@@ -239,7 +239,7 @@ class _TableEntries:
     made, and opened in one way."""
 
     def __init__(self, calls: _TableCalls, known_as: Sequence[str]) -> None:
-        self._calls, self._known_as = calls, known_as
+        self._calls = calls
         staged = _staged_bytes(calls)
         self._places: dict[_EntryKey, int] = {}
         self.names: list[str] = []

@@ -93,12 +93,13 @@ def derive_operations(
     judgement = judged(table, workload)
     is_chance = program.view.tasks is not None  # which rank took which task
     is_settled = is_chance or not _may_be_better(judgement)
-    exact = None if is_settled else _exactly(table, streams, workload)
+    ways = [] if is_settled else _exactly(table, streams, workload)
+    exact = _cheapest(ways)
     bits = cost_bits(workload, judgement, exact.pauses if exact else 0)
     given_up = []
     if simplify and exact is not None and exact.workload.tables:
         given_up = [_exchange(exact)]
-        exact = _exactly(table, streams, workload, simplify)
+        exact = _cheapest([way for way in ways if not way.workload.tables])
     if exact is not None and exact.bits < bits:
         origin = origin.model_copy(
             update={
@@ -164,26 +165,36 @@ def _exchange(exact: _Exact) -> str:
     likeness = exact.judgement.likeness
     assert likeness is not None
     kib = -(-rows.bytes_packed // 1024)
+    first = "" if likeness.is_whole else "the first "
     return (
         f"simplified: a table of {rows.rows} calls ({kib} KiB) would keep "
-        f"{likeness.ordered} of {likeness.application} operations in their order"
+        f"{likeness.ordered} of {first}{likeness.application} operations in their order"
     )
 
 
-def _exactly(
-    table: Table, streams: Streams, workload: Workload, simplify: bool = False
-) -> _Exact | None:
-    """The same workload with the cheapest program that makes the calls one by one; None: none is
-    known."""
+def _cheapest(ways: list[_Exact]) -> _Exact | None:
+    return min(ways, key=lambda way: way.bits, default=None)
+
+
+def _exactly(table: Table, streams: Streams, workload: Workload) -> list[_Exact]:
+    """The same workload with programs that make the calls one by one: of loops, and by a table, as
+    far as they are known."""
     known_as = [""] * len(table.paths)
     for stream in streams.kept:
         name = known_name([table.paths[file] for file in stream.files])
         for file in stream.files.tolist():
             known_as[file] = name
-    ways = [_call_by_call(table, workload, known_as)]
-    if not simplify:
-        ways.append(_by_table(table, workload, known_as))
-    return min((way for way in ways if way), key=lambda way: way.bits, default=None)
+    ways = _call_by_call(table, workload, known_as), _by_table(table, workload, known_as)
+    return [way for way in ways if way is not None]
+
+
+def _if_sound(table: Table, exact: Workload, pauses: int, told: Column) -> _Exact | None:
+    """A workload with what it costs, of an application that computed for long `pauses` times; None
+    where a run of it would fail, or nobody knows what it does."""
+    judgement = judged(table, exact)
+    if judgement.likeness is None or judgement.fault or judgement.beyond:
+        return None
+    return _Exact(exact, judgement, pauses, cost_bits(exact, judgement, pauses), told)
 
 
 def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
@@ -195,11 +206,7 @@ def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact |
     told = tabled(table, rows, known_as)
     program = {GROUP: list(told.steps)}
     update = {"files": told.files, "program": program, "tables": told.tables}
-    exact = workload.model_copy(update=update)
-    judgement = judged(table, exact)
-    if judgement.likeness is None or judgement.fault or judgement.beyond:
-        return None
-    return _Exact(exact, judgement, 0, cost_bits(exact, judgement, 0), told.told)
+    return _if_sound(table, workload.model_copy(update=update), 0, told.told)
 
 
 def _call_by_call(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
@@ -220,12 +227,10 @@ def _first_sound(
     for told in nested(table, calls, known_as):
         program = {GROUP: told.steps}
         exact = workload.model_copy(update={"files": told.files, "program": program})
-        judgement = judged(table, exact)
-        is_sound = not (judgement.fault or judgement.beyond)
-        if judgement.likeness is not None and is_sound:
-            bits = cost_bits(exact, judgement, calls.pauses)
-            told_rows = np.isin(np.arange(len(table)), calls.row)
-            return _Exact(exact, judgement, calls.pauses, bits, told_rows)
+        told_rows = np.isin(np.arange(len(table)), calls.row)
+        found = _if_sound(table, exact, calls.pauses, told_rows)
+        if found is not None:
+            return found
     return None
 
 
