@@ -165,6 +165,14 @@ def rest_of(process: subprocess.Popen[str], timeout_s: float = 600) -> tuple[str
     return out, err
 
 
+def all_said(made: Plan, read: str) -> str:
+    """The lines of rank 0: what was read, and in the journal what came too fast for its reader."""
+    kept = Path(made.journal) / "events.0.jsonl"
+    if not kept.exists():
+        return read
+    return read[: read.rfind("\n") + 1] + kept.read_text("utf-8")
+
+
 def held(made: Plan) -> Path:
     """Waits until a run has come to its next `hold`; the file that then lets it go on."""
     until_s = time.monotonic() + 600

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.plans import LOOP, Plan, compute, file, hold, loop, manage, nest, phase, plan, write
-from engine.running import Engine, end, held, parse, rest_of
+from engine.running import Engine, all_said, end, held, parse, rest_of
 from engine.test_silence import holder
 
 LIMIT_S = 120
@@ -43,9 +43,8 @@ def test_a_reader_that_does_not_read_stops_nobody(
             read = pipe.read()
     finally:
         end(process)
-    rest = (Path(made.journal) / "events.0.jsonl").read_text()
-    whole_lines = read[: read.rfind("\n") + 1]
-    events = parse(whole_lines + rest)
+    assert (Path(made.journal) / "events.0.jsonl").exists()
+    events = parse(all_said(made, read))
     assert [event["event"] for event in events if event["event"] != "progress"] == [
         event["event"] for event in whole.events if event["event"] != "progress"
     ]

@@ -26,7 +26,18 @@ from engine.plans import (
     plan,
     write,
 )
-from engine.running import LAUNCHERS, Engine, Outcome, bears, end, held, is_gone, parse, rest_of
+from engine.running import (
+    LAUNCHERS,
+    Engine,
+    Outcome,
+    all_said,
+    bears,
+    end,
+    held,
+    is_gone,
+    parse,
+    rest_of,
+)
 
 BLOCK = 4096
 DEADLINE_S = 6.0
@@ -119,8 +130,8 @@ def stopped_run(
         rest, errors = rest_of(process)
         said = "".join(lines) + rest
         if comm in LAUNCHERS:  # mpich's tells of killed ranks on stdout, too
-            said = "\n".join(line for line in said.splitlines() if line.startswith("{"))
-        return Outcome(process.returncode, parse(said), errors)
+            said = "".join(line for line in said.splitlines(True) if line.startswith("{"))
+        return Outcome(process.returncode, parse(all_said(made, said)), errors)
     finally:
         end(process)
 
