@@ -446,10 +446,13 @@ def _chosen(condition: Compiled, then: Compiled, otherwise: Compiled) -> Compile
 
 
 def _application(function: Callable[..., Number], arguments: list[Compiled]) -> Compiled:
-    return lambda slots: _applied(function, [argument(slots) for argument in arguments])
+    if len(arguments) == 2:  # nearly all
+        left, right = arguments
+        return lambda slots: _applied(function, left(slots), right(slots))
+    return lambda slots: _applied(function, *(argument(slots) for argument in arguments))
 
 
-def _applied(function: Callable[..., Number], arguments: list[Number]) -> Number:
+def _applied(function: Callable[..., Number], *arguments: Number) -> Number:
     try:
         return _bounded(function(*arguments))
     except ZeroDivisionError:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from typing import NamedTuple
 
 from venturi.model import plan as p
-from venturi.model.expression import ExpressionError, Number
 from venturi.model.shuffle import permute, uniform, uniform_real
 from venturi.plan.request import count_of, turned_of
 
@@ -25,12 +23,13 @@ class DataRequest(NamedTuple):
     bytes: int
 
 
-@dataclass(frozen=True)
-class Circumstances:
+class Circumstances(NamedTuple):
     """What places depend on beside the step."""
 
-    value: Callable[[list[p.Instruction]], Number]
-    """The value of an expression on the rank whose place is taken."""
+    integer: Callable[[list[p.Instruction]], int]
+    """The value of an expression on the rank whose place is taken: a whole number."""
+    whole: Callable[[list[p.Instruction]], int]
+    """The same, of 0 or more."""
     places_key: int
     """Chooses the places of random access, the same on all ranks."""
     order_key: int
@@ -40,20 +39,6 @@ class Circumstances:
     position_bytes: int
     """The rank's position in the open file."""
     datasets: list[p.Dataset]
-
-    def integer(self, code: list[p.Instruction]) -> int:
-        """The value as a whole number, which may be negative."""
-        value = self.value(code)
-        if value != int(value):
-            raise ExpressionError(f"a whole number is needed, not {value}")
-        return int(value)
-
-    def whole(self, code: list[p.Instruction]) -> int:
-        """The value as a whole number of 0 or more."""
-        value = self.integer(code)
-        if value < 0:
-            raise ExpressionError(f"a number of 0 or more is needed, not {value}")
-        return value
 
 
 def requests_in_order(step: p.Transfer, at: Circumstances) -> Iterator[DataRequest]:

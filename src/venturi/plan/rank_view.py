@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from venturi.model import plan as p
 from venturi.model.expression import Compiled, ExpressionError, Number, compiled
 from venturi.plan.rank_placement import RankPlacement
@@ -48,15 +45,9 @@ class RankView:
             raise ExpressionError(f"there is no rank {rank}")
         self.placement.placement_of(self.slots, rank)
 
-    @contextmanager
-    def in_place_of(self, rank: int) -> Iterator[None]:
+    def in_place_of(self, rank: int) -> InPlace:
         """Take the place of a rank for a while; ExpressionError where there is none."""
-        before = self.rank
-        self.take_place_of(rank)
-        try:
-            yield
-        finally:
-            self.take_place_of(before)
+        return InPlace(self, rank)
 
     def value(self, code: list[p.Instruction]) -> Number:
         """The value of an expression; ExpressionError where it has none."""
@@ -69,6 +60,8 @@ class RankView:
     def integer(self, code: list[p.Instruction]) -> int:
         """The value as a whole number, which may be negative."""
         value = self.value(code)
+        if isinstance(value, int):
+            return value
         if value != int(value):
             raise ExpressionError(f"a whole number is needed, not {value}")
         return int(value)
@@ -82,11 +75,31 @@ class RankView:
 
     def text(self, parts: list[p.PathPart]) -> str:
         """A template with its values: a path below the run's directory, or a signal's name."""
-        return "".join(
+        words = [
             part.text if part.value is None else str(self.whole(part.value)).zfill(part.width)
             for part in parts
-        )
+        ]
+        return "".join(words)
 
     def first_sharer(self, file: p.File, rank: int) -> int:
         """The rank that makes and removes a file for all that share it with `rank`."""
         return rank - self.placement.place(file, rank)
+
+
+class InPlace:
+    """While it is entered, a view has the place of another rank."""
+
+    __slots__ = ("_before", "_rank", "_view")
+
+    def __init__(self, view: RankView, rank: int) -> None:
+        self._view = view
+        self._rank = rank
+        self._before = view.rank
+
+    def __enter__(self) -> None:
+        if self._rank != self._before:
+            self._view.take_place_of(self._rank)
+
+    def __exit__(self, *_: object) -> None:
+        if self._rank != self._before:
+            self._view.take_place_of(self._before)

@@ -16,6 +16,7 @@ from venturi.plan.row import LoopRows, variables_of
 
 Nesting = p.For | p.Choose | p.When | p.Phase | p.Repeat
 """Steps with others inside."""
+_NESTING = frozenset({p.For, p.Choose, p.When, p.Phase, p.Repeat})
 Frame = p.For | p.Phase | p.Repeat
 Turns = Iterable[tuple[int, int]]
 """Turns of a loop that are followed, each with how many it stands for."""
@@ -130,6 +131,9 @@ def walk(
     Raises ExpressionError where an expression has no value.
     """
     for step in steps:
+        if type(step) not in _NESTING:  # nearly all
+            yield Visit(step, times)
+            continue
         match step:
             case p.For():
                 count = view.whole(step.count)
@@ -142,7 +146,8 @@ def walk(
                     rows.leave(view.slots)
                     yield Leave(step)
             case p.Choose():
-                yield from walk(view, [chosen_step(view, step)], choose, times)
+                chosen = chosen_step(view, step)
+                yield from walk(view, [chosen], choose, times)
             case p.When():
                 if view.value(step.condition):
                     yield from walk(view, step.body, choose, times)
@@ -156,5 +161,3 @@ def walk(
                 yield Enter(step, times)
                 yield from walk(view, step.body, choose, times)
                 yield Leave(step)
-            case _:
-                yield Visit(step, times)
