@@ -116,6 +116,17 @@ def staged_twice(plan: p.Plan, index: int, view: RankView) -> tuple[int, int]:
     return again, size_again
 
 
+def staged_lengths(plan: p.Plan, view: RankView) -> dict[str, int]:
+    """How long each file is at first that is filled before the run, by its path, for the rank whose
+    place the view took: of entries with one file the last one fills it. Of more than MOST_COMPARED
+    names of an entry none is known."""
+    found: dict[str, int] = {}
+    for file in plan.files:
+        if file.prestage is not None and file.tree is None and staged_count(file) <= MOST_COMPARED:
+            found |= dict(_staged_sizes(file, view))
+    return found
+
+
 def _staged_sizes(file: p.File, view: RankView) -> Iterator[tuple[str, int]]:
     """The name in each turn of the loops of a file's path, and how long the file is."""
     assert file.prestage is not None

@@ -7,7 +7,6 @@ and no limit ended a phase: the same kinds, files, offsets and bytes in the same
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from venturi.plan.item_stream import ItemsOf, ItemStream
 from venturi.plan.place import Circumstances, requests_in_order
 from venturi.plan.rank_view import RankView
 from venturi.plan.request import turned_of
+from venturi.plan.stage import staged_lengths
 from venturi.plan.together import WAITING_VERBS
 from venturi.plan.tree_name import TreeNames
 from venturi.plan.walk import Enter, Leave, Visit, leaves, walk
@@ -80,15 +80,20 @@ class RequestStream:
             if group.first <= rank < group.first + group.ranks * group.instances
         )
         _refuse_unknown(self._group.program)
-        instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
-        self._view = RankView(plan, self._group, nodes, instance)
+        self._nodes = nodes
+        self._instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
+        self._view = RankView(plan, self._group, nodes, self._instance)
         self._phases: list[tuple[str, int]] = []
         self._serial = 0
         self._open: list[list[str]] = [[] for _ in plan.files]
         self._ends: dict[str, int] = {}
         """Where files end that this rank alone writes, by path."""
+        self._filled: dict[str, int] | None = None
+        """How long files are that were filled before the run, by path; None: nobody asked yet."""
         self._positions: dict[str, int] = {}
         """Of open files, by path."""
+        self._places_keys: dict[int, int] = {}
+        """By file."""
         self._items = ItemStream(plan, self._group.ranks, repetition)
         self.seconds_between = 0.0
         """Time in which the rank computes between the operations that were asked for so far."""
@@ -138,7 +143,8 @@ class RequestStream:
     # Data
 
     def _transfer(self, step: p.Transfer) -> Iterator[Operation]:
-        with self._acting(step.owner) as owner:
+        owner = self._view.whole(step.owner)
+        with self._view.in_place_of(owner):
             file, path = self._plan.files[step.file], self._path(step.file)
             requests = requests_in_order(step, self._circumstances(step, file, path, owner))
             has_looks = bool(step.seeks or step.empty_reads)
@@ -168,13 +174,14 @@ class RequestStream:
     def _circumstances(
         self, step: p.Transfer, file: p.File, path: str, owner: int
     ) -> Circumstances:
-        places = combine(combine(self._plan.seed, step.file), self._repetition)
+        places = self._places_key(step.file)
         gathers = file.interface.entry.gathers and file.interface.entry.can_collect
         shared = file.sharing is not p.Sharing.RANK and file.tree is None
         together = step.collective or (gathers and shared)
         alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
         return Circumstances(
-            value=self._view.value,
+            integer=self._view.integer,
+            whole=self._view.whole,
             places_key=places,
             order_key=combine(places, 0 if together and step.reads else owner + 1),
             end_bytes=self._end_of(file, path) if alone else None,
@@ -182,11 +189,30 @@ class RequestStream:
             datasets=file.datasets,
         )
 
+    def _places_key(self, file: int) -> int:
+        """What chooses the places of random access to a file."""
+        if file not in self._places_keys:
+            key = combine(combine(self._plan.seed, file), self._repetition)
+            self._places_keys[file] = key
+        return self._places_keys[file]
+
     def _end_of(self, file: p.File, path: str) -> int:
         """Where a file of this rank ends, with what was written into it before the program."""
         if path not in self._ends and file.prestage is not None:
-            self._ends[path] = self._view.whole(file.prestage)
+            self._ends[path] = self._filled_bytes(file, path)
         return self._ends.get(path, 0)
+
+    def _filled_bytes(self, file: p.File, path: str) -> int:
+        """How long a file is that was filled before the run."""
+        assert file.prestage is not None
+        if not any(loop.columns for loop in file.staged_loops):
+            return self._view.whole(file.prestage)
+        # Not every row that names a file says how long it is.
+        if self._filled is None:
+            before = RankView(self._plan, self._group, self._nodes, self._instance)
+            before.take_place_of(self._view.rank)
+            self._filled = staged_lengths(self._plan, before)
+        return self._filled.get(path, 0)
 
     def _sync(self, step: p.Sync) -> Iterator[Operation]:
         if step.mode is p.SyncMode.FILE_SYSTEM:
@@ -199,7 +225,8 @@ class RequestStream:
     # Names
 
     def _manage(self, step: p.Manage) -> Iterator[Operation]:
-        with self._acting(step.owner) as owner:
+        owner = self._view.whole(step.owner)
+        with self._view.in_place_of(owner):
             file, path = self._plan.files[step.file], self._path(step.file)
             verb = step.verb
             is_first = self._view.first_sharer(file, owner) == owner
@@ -261,7 +288,8 @@ class RequestStream:
     # Items
 
     def _do_items(self, step: p.Items) -> Iterator[Operation]:
-        with self._acting(step.owner) as owner:
+        owner = self._view.whole(step.owner)
+        with self._view.in_place_of(owner):
             source = None if step.source is None else self._tree(step.source)
             tree = self._tree(step.file)
             for kind, path, offset, size in self._items.calls(step, tree, source, owner):
@@ -273,13 +301,6 @@ class RequestStream:
         return ItemsOf(tree, path, TreeNames(tree, path, self._view.whole), self._view.whole)
 
     # Ranks, names and values
-
-    @contextmanager
-    def _acting(self, owner: list[p.Instruction]) -> Iterator[int]:
-        """In the place of the rank whose part a step is about."""
-        rank = self._view.whole(owner)
-        with self._view.in_place_of(rank):
-            yield rank
 
     def _path(self, index: int) -> str:
         return self._view.text(self._plan.files[index].path)
