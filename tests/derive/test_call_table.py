@@ -12,6 +12,8 @@ import pytest
 from click.testing import CliRunner
 from irregular_program import IrregularProgram
 from traced_run import (
+    APPEND,
+    REOPEN,
     TracedRun,
     check_one_by_one,
     derived,
@@ -20,13 +22,15 @@ from traced_run import (
 )
 
 from venturi.cli.derive import command as derive_command
-from venturi.derive.nest.call_table import rows_for_table, tabled
-from venturi.derive.operation.table import table_of
+from venturi.derive.cost import cost_bits
+from venturi.derive.nest.call_table import LEAST_COMPUTE_NS, Tabled, calls_for_table, tabled
+from venturi.derive.operation.likeness import judged
+from venturi.derive.operation.table import CREATES, table_of
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.library import load
 from venturi.library.table import beside
-from venturi.model.operation import Kind
+from venturi.model.operation import KINDS, Kind
 from venturi.model.row_table import RowTable
 from venturi.model.trace_folder import write_trace
 from venturi.model.workload import Workload
@@ -45,6 +49,16 @@ def scattered_writes() -> TracedRun:
     for name in "abc":
         run.close(0, name)
     return run
+
+
+def whole_workload(told: Tabled) -> Workload:
+    return Workload(
+        workload=1,
+        name="app",
+        files=told.files,
+        tables=dict(told.tables),
+        program={"g": told.steps},
+    )
 
 
 def table_in(workload: Workload) -> RowTable | None:
@@ -126,21 +140,87 @@ def test_files_lie_together_in_folders_as_those_of_the_program_did() -> None:
         run.move(0, Kind.WRITE, path, [(0, chance.randint(1, 9000)) for _ in range(number % 3)])
         run.close(0, path)
     table = table_of(run.captured())
-    rows = rows_for_table(table)
-    assert rows is not None
-    told = tabled(table, rows, ["out"] * len(table.paths))
-    workload = Workload(
-        workload=1, name="app", files=told.files, tables=told.tables, program={"g": told.steps}
-    )
+    calls = calls_for_table(table)
+    assert calls is not None
+    told = tabled(table, calls, ["out"] * len(table.paths))
+    workload = whole_workload(told)
     stream = RequestStream(planned(workload).plan, 0).operations()
     pairs = {
         (table.paths[file].rpartition("/")[0], one.path.rpartition("/")[0])
-        for file, one in zip(table.file[rows].tolist(), stream, strict=True)
+        for file, one in zip(table.file[calls.row].tolist(), stream, strict=True)
         if one.kind.value != "mkdir"
     }
     assert len(pairs) == len({ours for ours, _ in pairs}) == len({proxy for _, proxy in pairs}) == 3
     made = [one.path for one in RequestStream(planned(workload).plan, 0).operations()][:2]
     assert set(made) < {proxy for _, proxy in pairs}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_short_computing_is_gathered_and_none_is_lost(seed: int) -> None:
+    chance = random.Random(seed)
+    run = TracedRun(1, seed=seed)
+    run.open(0, "f")
+    for _ in range(2000):
+        run.now[0] += chance.choice([0, 300, 20_000, 3_000_000 * (chance.random() < 0.01)])
+        run.move(0, Kind.WRITE, "f", [(chance.randint(0, 10**6), chance.randint(1, 9000))])
+    run.close(0, "f")
+    table = table_of(run.captured())
+    calls = calls_for_table(table)
+    assert calls is not None
+    rows = tabled(table, calls, ["f"]).tables["calls"]
+    before = [time for time in rows.column("before_ns") if time]
+    order = np.argsort(table.start_ns)
+    computing = table.start_ns[order][1:] - table.end_ns[order][:-1]
+    assert sum(before) == pytest.approx(int(computing.sum()), rel=0.001)
+    assert len(before) <= sum(before) / LEAST_COMPUTE_NS + 1
+
+
+def test_what_a_link_made_or_was_there_before_is_not_renamed() -> None:
+    run = TracedRun(1)
+    run.open(0, "was", REOPEN)
+    run.move(0, Kind.READ, "was", [(0, 500)])
+    run.close(0, "was")
+    run.rename(0, "was", "now")
+    run.open(0, "now", REOPEN)
+    run.move(0, Kind.READ, "now", [(0, 500)])
+    run.close(0, "now")
+    run.open(0, "aside")
+    run.move(0, Kind.WRITE, "aside", [(0, 70)])
+    run.close(0, "aside")
+    run.rename(0, "aside", "kept")
+    run.rename(0, "kept", "last")
+    run.open(0, "last", REOPEN)
+    run.move(0, Kind.READ, "last", [(0, 70), (70, 1)])
+    run.close(0, "last")
+    table = table_of(run.captured())
+    calls = calls_for_table(table)
+    assert calls is not None
+    kinds = [KINDS[kind].value for kind in table.kind[calls.row].tolist()]
+    assert kinds.count("rename") == 1
+    assert kinds.count("read") == 3  # not what no name that is left holds
+    told = tabled(table, calls, [""] * len(table.paths))
+    workload = whole_workload(told)
+    assert judged(table, workload).fault == ""
+    assert judged(table, workload).beyond == ""
+
+
+def test_errors_are_priced_for_operations_that_are_not_compared_as_well() -> None:
+    run = TracedRun(1)
+    run.open(0, "f")
+    for number in range(300):
+        run.move(0, Kind.WRITE, "f", [(4096 * number, 4096)])
+    run.close(0, "f")
+    table = table_of(run.captured())
+    workload = derived(run)
+    whole = judged(table, workload)
+    assert whole.share == 1.0
+    assert whole.likeness is not None
+    wrong = replace(whole, likeness=whole.likeness.model_copy(update={"ordered": 200}))
+    tenth = replace(wrong, share=0.1)
+    text = cost_bits(workload, whole, 0)
+    assert cost_bits(workload, tenth, 0) - text == pytest.approx(
+        10 * (cost_bits(workload, wrong, 0) - text)
+    )
 
 
 def test_a_file_that_another_process_still_has_open_is_closed_last() -> None:
@@ -152,12 +232,10 @@ def test_a_file_that_another_process_still_has_open_is_closed_last() -> None:
     closes = table.is_kind(Kind.CLOSE)
     early = np.sort(table.start_ns)[2] - 1
     table = replace(table, start_ns=np.where(closes, early, table.start_ns))
-    rows = rows_for_table(table)
-    assert rows is not None
-    told = tabled(table, rows, ["log"] * len(table.paths))
-    workload = Workload(
-        workload=1, name="app", files=told.files, tables=told.tables, program={"g": told.steps}
-    )
+    calls = calls_for_table(table)
+    assert calls is not None
+    told = tabled(table, calls, ["log"] * len(table.paths))
+    workload = whole_workload(told)
     kinds = [one.kind.value for one in RequestStream(planned(workload).plan, 0).operations()]
     assert kinds == ["create", "write", "write", "write", "close"]
 
@@ -186,3 +264,16 @@ def test_the_command_writes_the_table_beside_the_workload(tmp_path: Path) -> Non
     assert "tables:" not in simple.stdout
     assert "simplified: a table of" in simple.stderr
     assert any(step.choose for step in steps_of(workload))
+
+
+def test_a_file_that_was_there_is_not_made_by_opening_it() -> None:
+    run = TracedRun(1)
+    for name, first in (("there", Kind.STAT), ("new", None)):
+        if first is not None:
+            run.call(0, first, name)
+        run.open(0, name, APPEND)
+        run.move(0, Kind.WRITE, name, [(300, 50)])
+        run.close(0, name)
+    table = table_of(run.captured())
+    made = (table.flags & CREATES > 0) & table.is_kind(Kind.OPEN)
+    assert [table.paths[file] for file in table.file[made]] == ["/scratch/new"]

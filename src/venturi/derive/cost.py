@@ -54,7 +54,10 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     lost, wrong = BITS_PER_LOST_OPERATION, BITS_PER_FALSE_OPERATION
     if _draws(workload):
         lost, wrong = BITS_PER_FALSE_OPERATION, BITS_PER_DRAWN_OPERATION
-    bits += lost * (most - likeness.alike) + wrong * (likeness.alike - likeness.ordered)
+    false = lost * (most - likeness.alike) + wrong * (likeness.alike - likeness.ordered)
+    bits += (
+        false / judgement.share
+    )  # those that were not compared are taken to be as those that were
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
     if missed > LEAST_SECONDS:
         whole = max(likeness.seconds_between, likeness.proxy_seconds_between)

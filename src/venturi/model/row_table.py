@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from venturi.model.document import Document
 
-MOST_ROWS = 1_000_000
+MOST_ROWS = 4_000_000
 """A plan with more would take longer to read than most programs to run."""
 _CODES = {array(code).itemsize: code for code in "bhiq"}
 """Integers with a sign, by their bytes."""

@@ -112,6 +112,8 @@ def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> Ran
     """
     if not len(table) > 0 or table.ranks > MOST_RANKS or not can_be_told(table):
         return None
+    if np.any(table.copied):
+        return None
     if not all(interface.entry.can_seek for interface in table.interfaces):
         return None
     order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
@@ -176,7 +178,6 @@ def can_be_told(table: Table) -> bool:
     return (
         set(np.unique(table.kind).tolist()) <= {*_SAID, KIND_CODES[Kind.LINK]}
         and not np.any(table.dataset != NO_DATASET)
-        and not np.any(table.copied)
         and not np.any((table.flags & TOGETHER > 0) & table.is_kind(Kind.READ, Kind.WRITE))
     )
 

@@ -15,14 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.nest.call import DATA, appending, can_be_told, of_links, sessions
+from venturi.derive.nest.call import DATA, can_be_told, of_links, sessions
 from venturi.derive.nest.position import PositionMove, moves_of
+from venturi.derive.nest.possible import (
+    CLOSE,
+    MKDIR,
+    OPEN,
+    RENAME,
+    PossibleCalls,
+    closed_last,
+    handles_of,
+    made_folder_of,
+    possible,
+)
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.manner import Manner, opening_options
 from venturi.derive.operation.memory import memory_keys
 from venturi.derive.operation.pace import UNKNOWN
 from venturi.derive.operation.run import Steps, sync_mode
-from venturi.derive.operation.table import CREATES, TRUNCATES, Table
+from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import ComputeMode, Interface
 from venturi.model.row_table import RowTable
@@ -45,16 +56,15 @@ COLUMNS = (STEP, FILE, AT, SIZE, BEFORE, LENGTH, FOLDER)
 """Which step of the program a call is; the file's number; where, and how many bytes; the computing
 before it; how long the file is before the run, where a call opens it; the number of the folder in
 which the file lies, where there are several, which is the folder's as a file."""
-MOST_CALLS = 500_000
+MOST_CALLS = 3_000_000
 """More would take longer to plan than to run."""
+LEAST_COMPUTE_NS = 100_000
+"""Shorter computing is added up and stands where it comes to this: row by row it is noise, which
+would take more room than all the rest."""
 BINS_OF_DECADE = 10
 """Times of computing that lie as near together are told by their mean: no time comes twice."""
 _DIRECTORY = "directory"
 _WORD = re.compile(r"[^A-Za-z0-9]+")
-_ON_OPEN = {
-    KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
-}
-"""What needs a file that is open."""
 _BEGINNINGS = (Kind.MKDIR, Kind.OPEN)
 """Steps that come first: a file is opened before it is used."""
 
@@ -70,43 +80,23 @@ class Tabled:
     """Which operations of the capture's table it makes."""
 
 
-def rows_for_table(table: Table) -> Column | None:
+def calls_for_table(table: Table) -> PossibleCalls | None:
     """The operations of a table that can be told by one, in order; None where there are too many,
     or some of other kinds, or of several ranks."""
     if table.ranks > 1 or not 0 < len(table) <= MOST_CALLS or not can_be_told(table):
         return None
     order = np.lexsort((np.arange(len(table)), table.start_ns))
     rows = order[~of_links(table.kind[order], table.file[order])]
-    return _closed_last(table, rows) if len(rows) else None
+    calls = possible(table, closed_last(table, rows))
+    return calls if len(calls) else None
 
 
-def _closed_last(table: Table, rows: Column) -> Column:
-    """The same, but what closes a file that is used once more before it is opened again stands
-    behind that: another process had it open, too."""
-    order = np.arange(len(rows), dtype=np.float64)
-    opened: dict[int, int] = {}
-    closes: dict[int, int] = {}
-    handle = 2 * table.file[rows].astype(np.int64) + table.is_aside[rows]
-    for place, (which, kind) in enumerate(
-        zip(handle.tolist(), table.kind[rows].tolist(), strict=True)
-    ):
-        if kind == KIND_CODES[Kind.OPEN]:
-            opened[which] = opened.get(which, 0) + 1
-        elif kind in _ON_OPEN and not opened.get(which) and which in closes:
-            order[closes[which]] = place + 0.5
-        if kind == KIND_CODES[Kind.CLOSE] and opened.get(which):
-            opened[which] -= 1
-            closes[which] = place
-    found: Column = rows[np.argsort(order, kind="stable")]
-    return found
-
-
-def tabled(table: Table, rows: Column, known_as: Sequence[str]) -> Tabled:
+def tabled(table: Table, kept: PossibleCalls, known_as: Sequence[str]) -> Tabled:
     """The workload that makes these operations of a table of one rank, in this order.
 
     `known_as` holds for each file of the table what its stream is called.
     """
-    calls = _TableCalls(table, rows)
+    calls = _TableCalls(table, kept)
     entries = _TableEntries(calls, known_as)
     steps: dict[Hashable, int] = {}
     of_call = [
@@ -132,32 +122,29 @@ def tabled(table: Table, rows: Column, known_as: Sequence[str]) -> Tabled:
     }
     if entries.has_folders:
         columns[FOLDER] = entries.folder_of_call
-    kept = {name: column.tolist() for name, column in columns.items()}
+    numbers = {name: column.tolist() for name, column in columns.items()}
     return Tabled(
         [phase],
         entries.specs(),
-        {TABLE: RowTable.of(kept)},
-        np.isin(np.arange(len(table)), rows),
+        {TABLE: RowTable.of(numbers)},
+        np.isin(np.arange(len(table)), kept.row),
     )
 
 
 class _TableCalls:
     """Columns of the calls, in order."""
 
-    def __init__(self, table: Table, rows: Column) -> None:
+    def __init__(self, table: Table, kept: PossibleCalls) -> None:
         self.table = table
-        self.row = rows
+        self.row = kept.row
         self.kind = table.kind[self.row].astype(np.int64)
         self.file = table.file[self.row].astype(np.int64)
         self.is_aside = table.is_aside[self.row]
         self.number = _by_first_use(self.file)
         self.flags = table.flags[self.row]
         is_data = np.isin(self.kind, DATA)
-        handle = 2 * self.file + self.is_aside
-        self.appends = appending(self.flags, self.kind, handle)
-        writes = self.kind == KIND_CODES[Kind.WRITE]
-        # A file that is appended to is not written to elsewhere.
-        self.appends &= ~np.isin(handle, handle[writes & ~self.appends])
+        self.handle = handle = handles_of(table, self.row)
+        self.appends = kept.appends
         self.is_appended = np.isin(handle, handle[self.appends])
         offset = table.offset[self.row].astype(np.int64)
         self.size = np.where(is_data, table.bytes[self.row], 0).astype(np.int64)
@@ -173,8 +160,8 @@ class _TableCalls:
         has_place |= self.kind == KIND_CODES[Kind.TRUNCATE]
         self.at = np.where(has_place, offset, 0)
         self.end = np.where(is_data, offset + self.size, 0)
-        self.makes = (self.kind == KIND_CODES[Kind.OPEN]) & (self.flags & (CREATES | TRUNCATES) > 0)
-        self.before_ns = _rounded(_computing(table, rows))
+        self.makes = (self.kind == OPEN) & kept.makes
+        self.before_ns = _rounded(_gathered(_computing(table, self.row)))
 
     def is_late(self, call: int) -> bool:
         """Whether a call is none of those that come first."""
@@ -193,10 +180,10 @@ def _open_twice(kind: Column, handle: Column) -> list[int]:
     opened: Counter[int] = Counter()
     found = set()
     for what, which in zip(kind.tolist(), handle.tolist(), strict=True):
-        if what == KIND_CODES[Kind.OPEN]:
+        if what == OPEN:
             found |= {which} if opened[which] > 0 else set()
             opened[which] += 1
-        elif what == KIND_CODES[Kind.CLOSE]:
+        elif what == CLOSE:
             opened[which] -= 1
     return sorted(found)
 
@@ -218,6 +205,17 @@ def _computing(table: Table, rows: Column) -> Column:
     return found
 
 
+def _gathered(times_ns: Column) -> Column:
+    """The same times, of which no more are left than whole `LEAST_COMPUTE_NS` in all of them: short
+    ones are moved to a later place, and none is lost."""
+    until = np.cumsum(times_ns)
+    stands = np.diff(until // LEAST_COMPUTE_NS, prepend=0) > 0
+    stands[-1] |= until[-1] > 0
+    found = np.zeros(len(times_ns), np.int64)
+    found[stands] = np.diff(until[stands], prepend=0)
+    return found
+
+
 def _rounded(times_ns: Column) -> Column:
     """Times that lie near together as their mean: their sum stays, and there are few."""
     some = times_ns > 0
@@ -229,9 +227,10 @@ def _rounded(times_ns: Column) -> Column:
     return found
 
 
-_EntryKey = tuple[str, bool, bool, str, str, bool]
+_EntryKey = tuple[str, bool, bool, str, str, bool, bool]
 """What the stream is called, whether its files are there before the run, whether they have names
-that they lose, how they are opened, through what, and whether they are appended to."""
+that they lose, how they are opened, through what, whether they are appended to, and whether they
+lie in no folder: names that files lose, where the folder of the others may not be there yet."""
 
 
 class _TableEntries:
@@ -244,7 +243,7 @@ class _TableEntries:
         self._places: dict[_EntryKey, int] = {}
         self.names: list[str] = []
         found = []
-        made = set(calls.file[calls.kind == KIND_CODES[Kind.MKDIR]].tolist())
+        made = set(calls.file[calls.kind == MKDIR].tolist())
         folders = _folders(calls, made)
         self.has_folders = bool(folders)
         self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
@@ -252,18 +251,20 @@ class _TableEntries:
         columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
         grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
         after = []
+        low = made_folder_of(table, calls.row)
         for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
             interface = table.interfaces[file].value
-            is_staged = not aside and file in staged
+            is_staged = 2 * file + aside in staged
             word = _DIRECTORY if file in made else known_as[file]
             way = table.manners[file].way
-            found.append(self._place((word, is_staged, bool(aside), way, interface, grows)))
-            renamed = (word, file in staged, False, way, interface, file in grown)
-            after.append(self._place(renamed) if kind == KIND_CODES[Kind.RENAME] else 0)
+            is_low = bool(aside) and file in low
+            found.append(self._place((word, is_staged, bool(aside), way, interface, grows, is_low)))
+            renamed = (word, 2 * file in staged, False, way, interface, file in grown, False)
+            after.append(self._place(renamed) if kind == RENAME else 0)
         self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
-        opens = calls.kind == KIND_CODES[Kind.OPEN]
-        length = np.array([staged.get(file, 0) for file in calls.file.tolist()], np.int64)
-        self.length_of_call = np.where(opens & ~calls.is_aside, length, 0)
+        first = np.unique(calls.handle, return_index=True)[1]
+        self.length_of_call = np.zeros(len(calls.handle), np.int64)
+        self.length_of_call[first] = [staged.get(one, 0) for one in calls.handle[first].tolist()]
 
     def _place(self, key: _EntryKey) -> int:
         if key not in self._places:
@@ -282,7 +283,7 @@ class _TableEntries:
         return name
 
     def _path(self, key: _EntryKey, name: str) -> str:
-        if not self.has_folders:
+        if not self.has_folders or key[-1]:
             return f"{name}_{{{FILE}}}"
         if key[0] == _DIRECTORY:
             return f"{_DIRECTORY}_{{{FILE}}}.{{rank}}"
@@ -323,25 +324,29 @@ def _folders(calls: _TableCalls, made: set[int]) -> dict[int, int]:
 
 
 def _staged_bytes(calls: _TableCalls) -> dict[int, int]:
-    """Of each file that is there before the run, how long it must be."""
+    """Of each name that is there before the run, how long its file must be."""
     found: dict[int, int] = {}
     made: set[int] = set()
     written: dict[int, int] = {}
+    appended: Counter[int] = Counter()
     read, write = DATA
-    kinds = (Kind.MKDIR, Kind.RENAME)
-    makers = {KIND_CODES[kind] for kind in kinds}
-    columns = (calls.file, calls.kind, calls.makes, calls.is_aside, calls.end)
-    for file, kind, makes, aside, end in zip(*(c.tolist() for c in columns), strict=True):
-        if file in made:
+    columns = (calls.handle, calls.kind, calls.makes, calls.appends, calls.end, calls.size)
+    for name, kind, makes, appends, end, size in zip(*(c.tolist() for c in columns), strict=True):
+        if kind == RENAME:
+            made.add(name - 1)
+        if name in made:
             continue
-        if makes or aside or kind in makers:
-            made.add(file)
+        if makes or kind == MKDIR:
+            made.add(name)
             continue
-        found.setdefault(file, 0)
-        if kind == read and end > written.get(file, 0):
-            found[file] = max(found[file], end)
+        found.setdefault(name, 0)
+        if kind == read and end > written.get(name, 0):
+            found[name] = max(found[name], end)
         elif kind == write:
-            written[file] = max(written.get(file, 0), end)
+            written[name] = max(written.get(name, 0), end)
+        if appends:
+            found[name] = max(found[name], end - size - appended[name])
+            appended[name] += size
     return found
 
 

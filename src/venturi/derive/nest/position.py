@@ -40,6 +40,9 @@ class _Way:
 def moves_of(offset: Column, size: Column) -> tuple[Column, Column]:
     """The position before each request of one open file, and what the request does to it: of all
     ways to tell them the one in which most of them go on."""
+    until = np.cumsum(size)
+    if np.array_equal(offset, until - size):
+        return offset.copy(), np.full(len(offset), int(PositionMove.GO_ON))
     ways: dict[int, _Way] = {0: _Way()}
     for at, length in zip(offset.tolist(), size.tolist(), strict=True):
         after: dict[int, _Way] = {}

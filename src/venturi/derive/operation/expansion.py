@@ -5,6 +5,7 @@ A proxy's are found by writing its program out, without any run.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ import numpy as np
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import OperationKind, Plan, Sharing
+from venturi.plan.rank_view import RankView
+from venturi.plan.stage import staged_lengths
 from venturi.plan.stream import Operation, RequestStream
 
 NOWHERE: Final = -1
@@ -127,7 +130,8 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
         # What is computed before the first operation or after the last is between none.
         between.append(seconds[-1] - seconds[0] if seconds else 0.0)
         is_whole = len(rows) - before < most
-        fault = fault or opened.fault or ("" if is_whole else _fault_of_names(plan, rank, most))
+        rest = opened.lengths.shortened if is_whole else _fault_of_names(plan, rank, most)
+        fault = fault or opened.fault or rest
         beyond = beyond or opened.lengths.beyond
     rank_of, kind, file, offset, size = np.array(rows, np.int64).reshape(-1, 5).T
     file = files.last(file)
@@ -205,11 +209,30 @@ class FileLengths:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._known: dict[str, int] = {}
+        self._needed: dict[str, int] = {}
+        """Of files that are filled before the run, how long they must be."""
+        self._written: dict[str, float] = {}
+        """Up to where such files have been written to since."""
         self.beyond = ""
+
+    @property
+    def shortened(self) -> str:
+        """What a repetition leaves shorter than the next one needs it, or what is filled with less
+        than is read of it; empty: nothing that is known."""
+        view = RankView(self._plan, self._plan.groups[0])
+        filled = staged_lengths(self._plan, view) if self._plan.ranks == 1 else {}
+        for path, needed in self._needed.items():
+            if self._known.get(path, needed) < needed:
+                return f"{path} is read up to {needed} B, and then made anew with less"
+            if filled.get(path, needed) < needed:
+                return f"{path} is filled up to {filled[path]} B, and read up to {needed} B"
+        return ""
 
     def take(self, one: Operation) -> None:
         """The rank's next operation."""
         file = self._plan.files[one.file]
+        if file.prestage and one.path not in self._known:
+            self._take_filled(one)
         if one.kind is OperationKind.CREATE:
             is_own = self._plan.ranks == 1 or file.sharing is Sharing.RANK
             if is_own and not (file.datasets or file.prestage or file.append):
@@ -224,6 +247,15 @@ class FileLengths:
             elif one.kind is OperationKind.READ and end > self._known[one.path]:
                 at = f"at {self._known[one.path]} B"
                 self.beyond = self.beyond or f"read of '{file.name}' up to {end} B, which ends {at}"
+
+    def _take_filled(self, one: Operation) -> None:
+        """The next operation on a file that is filled before the run."""
+        written = self._written.get(one.path, 0)
+        end = math.inf if one.offset is None else one.offset + (one.bytes or 0)
+        if one.kind is OperationKind.WRITE:
+            self._written[one.path] = max(written, end)
+        elif one.kind is OperationKind.READ and one.offset is not None and end > written:
+            self._needed[one.path] = max(self._needed.get(one.path, 0), int(end))
 
 
 class OpenFiles:
@@ -240,6 +272,8 @@ class OpenFiles:
         """What the names of files begin with that are filled before the run."""
         self._made: set[str] = set()
         """What was made, or got its name."""
+        self._folders: set[str] = set()
+        """Those that were made and not removed."""
         self.lengths = FileLengths(plan)
         self.fault = ""
 
@@ -257,6 +291,8 @@ class OpenFiles:
         elif one.kind in _ON_NAME and one.path in self._gone:
             name = self._plan.files[one.file].name
             self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not there any more"
+        if self._plan.ranks == 1 and not self.fault:
+            self._look_at_folders(one)
         if one.kind in (OperationKind.UNLINK, OperationKind.RENAME):
             self._gone.add(one.path)
             self._gone.discard(one.to or "")
@@ -269,6 +305,19 @@ class OpenFiles:
             self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not open"
         elif one.kind is OperationKind.CLOSE:
             self._opened[opened] -= 1
+
+    def _look_at_folders(self, one: Operation) -> None:
+        """What is filled before the run has its folder then, which cannot be made any more."""
+        file = self._plan.files[one.file]
+        if one.kind is OperationKind.MKDIR and one.path in self._folders:
+            self.fault = f"mkdir of '{file.name}' ({one.path}), which is there"
+        elif one.kind is OperationKind.MKDIR:
+            self._folders.add(one.path)
+        elif one.kind is OperationKind.RMDIR:
+            self._folders.discard(one.path)
+        elif file.prestage is not None and one.path.rpartition("/")[0] in self._folders:
+            what = f"'{file.name}' ({one.path})"
+            self.fault = f"{what} is filled before the run, in a folder that is made in it"
 
     def _is_own(self, one: Operation) -> bool:
         """Whether only the rank itself can have made a file before it opens it: ranks open what

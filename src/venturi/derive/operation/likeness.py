@@ -40,6 +40,8 @@ class Judgement:
     beyond: str = ""
     """What would be read behind the end of its file: a run fails there, unless something else in
     it, which is not known before, makes the file longer."""
+    share: float = 1.0
+    """Of all operations of the application, those that were compared."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def judged(table: Table, workload: Workload) -> Judgement:
         both = written_out(table, plan)
     except UserError:
         return Judgement(None)
-    return Judgement(both.likeness, both.workload.fault, both.workload.beyond)
+    share = max(len(both.application), 1) / max(len(table), 1)
+    return Judgement(both.likeness, both.workload.fault, both.workload.beyond, share)
 
 
 def written_out(table: Table, plan: Plan) -> WrittenOut:

@@ -8,6 +8,7 @@ like its sisters.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -45,22 +46,40 @@ def healed(paths: list[str], file: Column, rank: Column, kind: Column, stretch: 
     return whole
 
 
-def makes_file(
-    asks: Column, begins_anew: Column, gone: Column, file: Column, rank: Column
-) -> Column:
-    """Which opens make their file, of those that ask for it if it is not there.
+@dataclass(frozen=True)
+class NameUses:
+    """What was done under names, in the order of time: columns of equal length."""
 
-    All columns are masks or numbers of rows in the order of time: opens that may make the file,
-    opens that in any case begin it anew, and removals of the file. A rank's first open since the
-    last removal may make it; later ones find it there.
+    name: Column
+    """A number for each name."""
+    rank: Column
+    asks: Column
+    """Whether it opens, and makes the file if it is not there."""
+    anew: Column
+    """Whether it opens what is made or emptied in any case."""
+    needs: Column
+    """Whether it could not be done if the file were not there."""
+    removes: Column
+
+
+def makes_file(uses: NameUses) -> Column:
+    """Which openings make their file, or empty it.
+
+    A rank's first one since the last removal may make it, unless it was there: something was done
+    to it before anybody asked for it. Later ones find it there.
     """
-    order = np.argsort(file, kind="stable")
-    removals = np.cumsum(gone[order])
-    epoch = np.empty(len(file), np.int64)
+    order = np.argsort(uses.name, kind="stable")
+    removals = np.cumsum(uses.removes[order])
+    epoch = np.empty(len(order), np.int64)
     epoch[order] = removals
-    opens = np.flatnonzero(asks)
-    keys = np.stack((file[opens], rank[opens], epoch[opens]))
+    opens = np.flatnonzero(uses.asks)
+    keys = np.stack((uses.name[opens], uses.rank[opens], epoch[opens]))
     _, first = np.unique(keys, axis=1, return_index=True)
-    result = np.zeros(len(file), bool)
+    result = np.zeros(len(order), bool)
     result[opens[first]] = True
-    return result | (asks & begins_anew)
+    matters = np.flatnonzero(uses.asks | (uses.needs & ~uses.removes))
+    keys = np.stack((uses.name[matters], epoch[matters]))
+    _, first, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    was_there = np.zeros(len(order), bool)
+    was_there[matters] = ~uses.asks[matters[first]][inverse]
+    return (result & ~was_there) | (uses.asks & uses.anew)

@@ -21,8 +21,9 @@ from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
 from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
+from venturi.derive.operation.neighbour import follows_of
 from venturi.derive.operation.omitted import Omitted, Why, omitted
-from venturi.derive.operation.opening import healed, makes_file
+from venturi.derive.operation.opening import NameUses, healed, makes_file
 from venturi.derive.operation.pace import beside_ns, beside_pauses, computing_ns
 from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
@@ -570,10 +571,16 @@ def _flags(
     """Bits that say how a file was opened or a request made."""
     detail, kind = operations.detail[rows], operations.kind[rows]
     opens = kind == KIND_CODES[Kind.OPEN]
-    anew = detail & (O_TRUNC | O_EXCL) > 0
-    gone = kind == KIND_CODES[Kind.UNLINK]
     asks = opens & (detail & O_CREAT > 0)
-    flags = np.where(makes_file(asks, anew, gone, file, rank), CREATES, 0)
+    uses = NameUses(
+        name=2 * file.astype(np.int64) + aside,
+        rank=rank,
+        asks=asks,
+        anew=detail & (O_TRUNC | O_EXCL) > 0,
+        needs=(opens & ~asks) | _among(kind, (Kind.STAT, Kind.TRUNCATE, Kind.ATTRIBUTE)),
+        removes=_among(kind, (Kind.UNLINK, Kind.RENAME)),
+    )
+    flags = np.where(makes_file(uses), CREATES, 0)
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
     flags |= np.where(opens & (detail & O_TRUNC > 0), TRUNCATES, 0)
     flags |= np.where(opens & aside, ASIDE, 0)
@@ -582,17 +589,6 @@ def _flags(
     flags |= np.where(is_data & knows & (detail & COLLECTIVE > 0), TOGETHER, 0)
     flags |= attribute_flags(kind, detail) | link_flags(kind, detail)
     return flags.astype(np.uint8)
-
-
-def follows_of(file: Column, rank: Column) -> Column:
-    """Whether the operation of the same rank just before, in time, was on the same file."""
-    order = np.argsort(rank, kind="stable")
-    sorted_file, sorted_rank = file[order], rank[order]
-    same = np.zeros(len(file), bool)
-    same[1:] = (sorted_file[1:] == sorted_file[:-1]) & (sorted_rank[1:] == sorted_rank[:-1])
-    result = np.empty(len(file), bool)
-    result[order] = same
-    return result
 
 
 __all__ = ["APPENDS", "ASIDE", "CREATES", "NO_FILE", "TOGETHER", "TRUNCATES", "Table", "table_of"]

@@ -18,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.neighbour import follows_of
 from venturi.derive.operation.pause import COMPUTING_SHARE, LEAST_PAUSE_NS
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import Table, follows_of
+from venturi.derive.operation.table import Table
 from venturi.derive.operation.token import mixed_hash
 from venturi.model.operation import Column, Kind
 

@@ -11,7 +11,7 @@ from venturi.derive.cost import LEAST_SECONDS, cost_bits
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
 from venturi.derive.nest.call import RankCalls, calls_of
-from venturi.derive.nest.call_table import rows_for_table, tabled
+from venturi.derive.nest.call_table import calls_for_table, tabled
 from venturi.derive.nest.workload import nested
 from venturi.derive.operation.account import (
     confidence_of,
@@ -107,7 +107,7 @@ def derive_operations(
                 "assumed": [
                     *found.notes,
                     *_left_out(table, walks, ~exact.told),
-                    *_of_these_ranks(table),
+                    *_of_these_calls(table, exact.told),
                     *given_up,
                 ],
                 "observed": with_walks_observed(
@@ -200,10 +200,10 @@ def _if_sound(table: Table, exact: Workload, pauses: int, told: Column) -> _Exac
 def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
     """The same workload with a program that takes the calls out of a table; None where that cannot
     be."""
-    rows = rows_for_table(table)
-    if rows is None:
+    calls = calls_for_table(table)
+    if calls is None:
         return None
-    told = tabled(table, rows, known_as)
+    told = tabled(table, calls, known_as)
     program = {GROUP: list(told.steps)}
     update = {"files": told.files, "program": program, "tables": told.tables}
     return _if_sound(table, workload.model_copy(update=update), 0, told.told)
@@ -234,14 +234,18 @@ def _first_sound(
     return None
 
 
-def _of_these_ranks(table: Table) -> list[str]:
-    """What a program that makes each rank's calls does not say of other numbers of ranks."""
-    if table.ranks == 1:
-        return []
-    return [
-        f"made for {table.ranks} ranks: on another number, conditions and offsets stay the same, "
-        "except offsets that grow by what all ranks move together"
-    ]
+def _of_these_calls(table: Table, told: Column) -> list[str]:
+    """What a program that makes each rank's calls does not say: of copies, and of other numbers of
+    ranks."""
+    notes = []
+    if np.any(table.copied[told]):
+        notes.append("copies within the kernel are told as reads and writes")
+    if table.ranks > 1:
+        notes.append(
+            f"made for {table.ranks} ranks: on another number, conditions and offsets stay the "
+            "same, except offsets that grow by what all ranks move together"
+        )
+    return notes
 
 
 def _only_walked(captured: Captured, name: str) -> Workload:
