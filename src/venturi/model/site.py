@@ -180,6 +180,9 @@ class SiteContrast(Document):
     first: str
     second: str
     headline: str
+    """Empty: the two have nothing alike, and no page."""
+    inputs: str = ""
+    """A digest of the runs of both."""
 
 
 class SiteWorkload(Document):
@@ -233,35 +236,25 @@ class SystemPage(Document):
     """By the result's key and the list's name."""
 
 
-class KnownRun(Document):
-    """A run as it was when the site was built the last time."""
-
-    stamp: str
-    """Sizes and times of its files, and its tags: what would be others if it changed."""
-    group: str = ""
-    """Empty: it could not be read, or may not be shown."""
-    why: str = ""
-    line: SiteRun | None = None
-
-
 class SiteGroup(Document):
-    """The shared results of one subject, and their history."""
+    """One subject with its history."""
 
     subject: SiteSubject
-    results: list[Result]
+    newest: list[Result]
+    """The valid runs of the newest session of each configuration."""
     series: list[Series]
 
 
 class SiteState(Document):
     """What a site was built from, and the files that it has."""
 
-    schema_: Literal["venturi.site-state/1"] = Field("venturi.site-state/1", alias="schema")
+    schema_: Literal["venturi.site-state/2"] = Field("venturi.site-state/2", alias="schema")
     program: str
     """A digest of what draws pages and of the options; another one builds everything anew."""
     known: str
     """A digest of the known changes."""
-    runs: dict[str, KnownRun]
-    """By source and place in it."""
+    runs: str
+    """The name of the file beside this one that has a row for each run."""
     subjects: dict[str, SiteSubject]
     """By group."""
     contrasts: dict[str, list[SiteContrast]]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from venturi.model.comparison import ComparisonSet
@@ -19,7 +21,6 @@ from venturi.model.site import (
     SiteHealth,
     SiteMachine,
     SiteProbe,
-    SiteRun,
     SiteRunList,
     SiteRunPage,
     SiteStatus,
@@ -33,6 +34,7 @@ from venturi.report.quantity import Units
 from venturi.report.site import address, io500, machine, overview, probe, run, status, workload
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
+from venturi.site.run_index import RunLine
 from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
 
@@ -72,30 +74,51 @@ class SitePages:
         self._folder.write(SCRIPT_NAME, site_script())
         self._folder.write(EXPLORE_NAME, explore_script())
 
-    def runs(self, lines: Sequence[SiteRun], changed: Mapping[str, Result]) -> None:
+    def runs(self, lines: Sequence[RunLine], changed: Mapping[str, Result]) -> None:
         """A page for each run, and the lists of all."""
+        there = self._folder.names("run")
         for line in lines:
             path = address.run(line.id)
-            if line.id in changed or not self._folder.keep(path):
+            is_there = os.path.basename(path) in there
+            if line.id in changed or not self._folder.keep(path, is_there):
                 page = run.page_of(SiteRunPage(result=changed[line.id]), self._units)
                 self._folder.write(path, self._html(page, path))
         ordered = sorted(lines, key=lambda one: (one.started, one.id))
         parts = [ordered[i : i + _RUNS_A_PAGE] for i in range(0, len(ordered), _RUNS_A_PAGE)]
         for number, part in enumerate(parts, 1):
-            found = SiteRunList(number=number, runs=part)
-            self._draw(address.run_list(number), found, overview.run_list, (SCRIPT_NAME,))
+            self._folder.draw(
+                address.run_list(number), json.dumps(part), partial(self._run_list, number, part)
+            )
         path = address.RUNS
         self._folder.write(path, self._html(overview.run_index(len(lines), len(parts)), path))
+
+    def _run_list(self, number: int, part: Sequence[RunLine]) -> str:
+        found = SiteRunList(number=number, runs=[line.document() for line in part])
+        page = overview.run_list(found, self._units)
+        return self._html(page, address.run_list(number), (SCRIPT_NAME,))
 
     def kept_workload(self, name: str) -> KeptWorkload | None:
         """A workload as it was; None where a page of it is not there any more."""
         before = self._folder.before
-        contrasts = before.contrasts.get(name) if before else None
+        contrasts = before.state.contrasts.get(name) if before else None
         if contrasts is None:
             return None
         own = (address.workload(name), address.explore(name), address.data(name))
-        paths = [*own, *(contrast_path(one) for one in contrasts)]
+        paths = [*own, *(contrast_path(one) for one in contrasts if one.headline)]
         return KeptWorkload(contrasts) if all([self._folder.keep(path) for path in paths]) else None
+
+    def kept_contrasts(self, name: str) -> list[SiteContrast]:
+        """The comparisons of a workload whose pages are there as they were."""
+        before = self._folder.before
+        contrasts = before.state.contrasts.get(name, []) if before else []
+        return [
+            one for one in contrasts if self._folder.has(contrast_path(one)) or not one.headline
+        ]
+
+    def keep_comparison(self, contrast: SiteContrast) -> None:
+        """Leave the page of a comparison, if it has one, as it is."""
+        if contrast.headline:
+            self._folder.keep(contrast_path(contrast))
 
     def workload(
         self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast]
@@ -109,7 +132,7 @@ class SitePages:
             series=series,
             best=best_of(groups),
             points=points_of(groups),
-            contrasts=contrasts,
+            contrasts=[one for one in contrasts if one.headline],
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path))
@@ -146,10 +169,11 @@ class SitePages:
 
     def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
         """The pages that list machines, workloads and comparisons."""
+        shown = [one for one in contrasts if one.headline]
         for path, page in (
             (address.MACHINES, overview.machines(subjects)),
             (address.WORKLOADS, overview.workloads(subjects)),
-            (address.COMPARE, overview.comparisons(list(contrasts))),
+            (address.COMPARE, overview.comparisons(shown)),
             (address.EXPLORE, overview.explorations(subjects)),
         ):
             self._folder.write(path, self._html(page, path))
