@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from venturi.model.calibration import ForecastTrial
 from venturi.model.campaign import CampaignRow
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.health import HealthState
@@ -245,6 +246,14 @@ class SiteGroup(Document):
     series: list[Series]
 
 
+class SiteTested(Document):
+    """What a run says of forecasts."""
+
+    inputs: str
+    """The run's stamp, and the forecasts of the same work."""
+    trials: list[ForecastTrial]
+
+
 class SiteState(Document):
     """What a site was built from, and the files that it has."""
 
@@ -259,6 +268,8 @@ class SiteState(Document):
     """By group."""
     contrasts: dict[str, list[SiteContrast]]
     """By workload."""
+    tested: dict[str, SiteTested] = {}
+    """By source and place in it: runs that do what a forecast is about."""
     inputs: dict[str, str]
     """Digests of what pages were drawn from, by path."""
     files: dict[str, str]

@@ -10,11 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from venturi import __version__
+from venturi.model.calibration import Calibration
 from venturi.model.history import KnownChange
 from venturi.model.published import Io500Result
 from venturi.model.result import digest_of
 from venturi.model.site import SiteContrast, SiteHealth, SiteState
 from venturi.report.quantity import Units
+from venturi.site.calibration import calibration_of, tested_of
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
 from venturi.site.output import SiteFolder
@@ -24,7 +26,7 @@ from venturi.site.scan import Scan, SiteContent
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
-_SOURCES_OF_PAGES = ("report", "site", "analyse", "probe")
+_SOURCES_OF_PAGES = ("report", "site", "analyse", "predict", "probe")
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,15 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
         for session in sessions_of(source.path, lines)
     ]
     probes = _probes(sources, content)
+    tested = tested_of(sources, content.runs, before.state.tested if before else {})
+    calibration, unshown = calibration_of(sources, tested)
+    content.problems += unshown
     pages = SitePages(request.title, request.units, folder)
     contrasts = _draw(
-        pages, scan, content, _SiteSurroundings(health, probes, known, _published(sources))
+        pages,
+        scan,
+        content,
+        _SiteSurroundings(health, probes, known, _published(sources), calibration),
     )
     state = SiteState(
         schema_="venturi.site-state/2",
@@ -93,6 +101,7 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
         runs=folder.keep_runs(content.runs),
         subjects=content.subjects,
         contrasts=contrasts,
+        tested=tested,
         inputs=folder.inputs,
         files=folder.files,
     )
@@ -115,6 +124,7 @@ class _SiteSurroundings:
     probes: Sequence[FoundProbe]
     known: Sequence[KnownChange]
     published: Sequence[Io500Result]
+    calibration: Calibration
 
 
 def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]:
@@ -165,6 +175,7 @@ def _draw(
             [one for one in nights if one.machine == machine],
         )
     pages.overviews(subjects, [one for own in contrasts.values() for one in own])
+    pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
     pages.status(len(lines), subjects, beside.health, nights, whys, len(beside.published))

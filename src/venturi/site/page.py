@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from venturi.model.calibration import Calibration
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
 from venturi.model.history import KnownChange, Series, Trend
@@ -31,7 +32,17 @@ from venturi.report import comparison
 from venturi.report.block import Block, Figure, Page
 from venturi.report.html import STYLE_NAME, Frame, explore_script, site_css, site_html, site_script
 from venturi.report.quantity import Units
-from venturi.report.site import address, io500, machine, overview, probe, run, status, workload
+from venturi.report.site import (
+    address,
+    calibration,
+    io500,
+    machine,
+    overview,
+    probe,
+    run,
+    status,
+    workload,
+)
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
 from venturi.site.run_index import RunLine
@@ -46,6 +57,7 @@ LINKS = (
     (address.RUNS, "Runs"),
     (address.EXPLORE, "Explore"),
     (address.COMPARE, "Compare"),
+    (address.CALIBRATION, "Forecasts"),
     (address.LISTS, "IO500"),
 )
 SCRIPT_NAME = "site.js"
@@ -177,6 +189,10 @@ class SitePages:
             (address.EXPLORE, overview.explorations(subjects)),
         ):
             self._folder.write(path, self._html(page, path))
+
+    def calibration(self, found: Calibration) -> None:
+        """The page that holds forecasts to what was measured after them."""
+        self._draw(address.CALIBRATION, found, calibration.page_of)
 
     def io500(self, published: Sequence[Io500Result]) -> None:
         """The lists of IO500, its systems, and all results to download."""

@@ -48,11 +48,13 @@ class KnownRun(NamedTuple):
     """Empty: it could not be read, or may not be shown."""
     why: str = ""
     line: RunLine | None = None
+    work: str = ""
+    """What it did, as its result says."""
 
 
 def text_of(runs: Mapping[str, KnownRun]) -> bytes:
     """All runs, by source and place in it."""
-    rows = [[place, *run[:3], run.line and list(run.line)] for place, run in runs.items()]
+    rows = [[place, *run] for place, run in runs.items()]
     return json.dumps(rows, separators=(",", ":")).encode()
 
 
@@ -60,8 +62,8 @@ def runs_of(data: bytes) -> dict[str, KnownRun]:
     """The runs in a text of `text_of`. ValueError for any other."""
     try:
         return {
-            place: KnownRun(stamp, group, why, line and RunLine._make(line))
-            for place, stamp, group, why, line in json.loads(data)
+            place: KnownRun(stamp, group, why, line and RunLine._make(line), work)
+            for place, stamp, group, why, line, work in json.loads(data)
         }
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None

@@ -117,7 +117,8 @@ class Scan:
         self._fresh.setdefault(group, {})[result.id] = result
         found.changed[result.id] = result
         found.touched.add(group)
-        return KnownRun(stamp=stored.stamp, group=group, line=RunLine.of_run(run_line(result)))
+        line = RunLine.of_run(run_line(result))
+        return KnownRun(stored.stamp, group, line=line, work=result.work)
 
     def _settle(self, found: SiteContent, group: str, places: Sequence[str]) -> None:
         """The subject of a group, as it was, or with its history made anew."""

@@ -25,7 +25,17 @@ from venturi.store.seal import SEAL_NAME, sha256_of
 from venturi.store.version import read_versioned
 
 KNOWN_NAME = "known-changes.yaml"
-_STORE_NAMES = ("runs", "published", "health", "probe", "index.json", "tags", "running")
+_STORE_NAMES = (
+    "runs",
+    "published",
+    "health",
+    "probe",
+    "index.json",
+    "tags",
+    "running",
+    "forecast",
+    "prediction",
+)
 _STAMPED = (RESULT_NAME, RECORD_NAME, SEAL_NAME)
 """What of a run is read."""
 

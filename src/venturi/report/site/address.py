@@ -12,6 +12,7 @@ WORKLOADS = "workloads.html"
 RUNS = "runs.html"
 EXPLORE = "explore.html"
 COMPARE = "compare.html"
+CALIBRATION = "calibration.html"
 LISTS = "io500/index.html"
 _LONGEST = 80
 _DIGITS = 8
