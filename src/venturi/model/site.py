@@ -147,6 +147,36 @@ class SiteStatus(Document):
     """Results of IO500."""
 
 
+class SiteCeiling(Document):
+    """A rate that a machine cannot exceed, as it was measured or is known."""
+
+    what: str
+    value: Real
+    unit: str
+    of: str = ""
+    """The operation that a rate in 1/s counts."""
+    ranks: Positive | None = None
+    """With which it was reached; None: nobody measured it, it is known."""
+    bytes: Count = 0
+    """Of one request; 0: it has no data."""
+    n: Count = 0
+    """Repetitions."""
+    says: str = ""
+
+
+class SiteMachineFile(Document):
+    """What of a machine file is shown."""
+
+    stamp: str
+    """A digest of the file."""
+    machine: str
+    profiled: str = ""
+    """When, UTC; empty: it has no profile."""
+    facts: dict[str, str] = {}
+    """Of what was profiled."""
+    ceilings: list[SiteCeiling]
+
+
 class SiteMachine(Document):
     """The page of one machine."""
 
@@ -155,6 +185,7 @@ class SiteMachine(Document):
     health: list[SiteHealth]
     known: list[KnownChange]
     probes: list[SiteProbe] = []
+    files: list[SiteMachineFile] = []
 
 
 class SiteBest(Document):
@@ -270,6 +301,8 @@ class SiteState(Document):
     """By workload."""
     tested: dict[str, SiteTested] = {}
     """By source and place in it: runs that do what a forecast is about."""
+    machines: dict[str, SiteMachineFile] = {}
+    """By source and name of the file."""
     inputs: dict[str, str]
     """Digests of what pages were drawn from, by path."""
     files: dict[str, str]

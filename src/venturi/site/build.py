@@ -14,9 +14,10 @@ from venturi.model.calibration import Calibration
 from venturi.model.history import KnownChange
 from venturi.model.published import Io500Result
 from venturi.model.result import digest_of
-from venturi.model.site import SiteContrast, SiteHealth, SiteState
+from venturi.model.site import SiteContrast, SiteHealth, SiteMachineFile, SiteState
 from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
+from venturi.site.ceiling import machine_files
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
 from venturi.site.output import SiteFolder
@@ -87,12 +88,16 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
     tested = tested_of(sources, content.runs, before.state.tested if before else {})
     calibration, unshown = calibration_of(sources, tested)
     content.problems += unshown
+    machines, unread = machine_files(sources, before.state.machines if before else {})
+    content.problems += unread
     pages = SitePages(request.title, request.units, folder)
     contrasts = _draw(
         pages,
         scan,
         content,
-        _SiteSurroundings(health, probes, known, _published(sources), calibration),
+        _SiteSurroundings(
+            health, probes, known, _published(sources), calibration, list(machines.values())
+        ),
     )
     state = SiteState(
         schema_="venturi.site-state/2",
@@ -102,6 +107,7 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
         subjects=content.subjects,
         contrasts=contrasts,
         tested=tested,
+        machines=machines,
         inputs=folder.inputs,
         files=folder.files,
     )
@@ -125,6 +131,7 @@ class _SiteSurroundings:
     known: Sequence[KnownChange]
     published: Sequence[Io500Result]
     calibration: Calibration
+    files: Sequence[SiteMachineFile]
 
 
 def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]:
@@ -166,6 +173,7 @@ def _draw(
     for one in beside.probes:
         pages.probe(one.night, one.history(shown))
     every = {one.machine for one in subjects} | {one.machine for one in nights}
+    every |= {one.machine for one in beside.files}
     for machine in sorted(every):
         pages.machine(
             machine,
@@ -173,6 +181,7 @@ def _draw(
             [one for one in beside.health if one.machine == machine],
             beside.known,
             [one for one in nights if one.machine == machine],
+            [one for one in beside.files if one.machine == machine],
         )
     pages.overviews(subjects, [one for own in contrasts.values() for one in own])
     pages.calibration(beside.calibration)

@@ -21,6 +21,7 @@ from venturi.model.site import (
     SiteGroup,
     SiteHealth,
     SiteMachine,
+    SiteMachineFile,
     SiteProbe,
     SiteRunList,
     SiteRunPage,
@@ -167,11 +168,17 @@ class SitePages:
         health: list[SiteHealth],
         known: Sequence[KnownChange],
         probes: list[SiteProbe],
+        files: list[SiteMachineFile],
     ) -> None:
         """The page of a machine."""
         own = [change for change in known if change.machine in ("", name)]
         found = SiteMachine(
-            machine=name, subjects=subjects, health=health, known=own, probes=probes
+            machine=name,
+            subjects=subjects,
+            health=health,
+            known=own,
+            probes=probes,
+            files=files,
         )
         self._draw(address.machine(name), found, machine.page_of)
 
