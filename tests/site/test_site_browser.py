@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
 from venturi.compat.io500.list_csv import read_list
 from venturi.model.published import Io500Result
+from venturi.model.statistic import median, median_interval
 from venturi.report.site import address
 from venturi.store.archive import results
 from venturi.store.published import save
@@ -72,7 +75,7 @@ def test_what_a_page_must_not_do_is_seen(browser: Browser | Firefox, tmp_path: P
 
 def kinds(site: Path) -> list[str]:
     """A page of each kind."""
-    folders = ("run", "compare", "explore", "machine", "workload", "probe")
+    folders = ("run", "compare", "explore", "choose", "machine", "workload", "probe")
     some = [next((site / name).glob("*.html")).relative_to(site).as_posix() for name in folders]
     system = next((site / "io500").glob("system-*.html")).relative_to(site).as_posix()
     top = [path.name for path in site.glob("*.html")]
@@ -186,6 +189,71 @@ def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(
     browser.open(where)
     assert browser.evaluate("document.querySelector('[name=over]').value") == "ranks"
     assert browser.evaluate(marks) == len(points) + 3
+    assert browser.complaints() == []
+
+
+def test_intervals_in_the_browser_are_those_of_every_page(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "choose/quick.html").as_uri())
+    chance = random.Random(3)
+    for count in (*range(1, 45), 300, 1500):
+        values = [chance.lognormvariate(0, 1) for _ in range(count)]
+        found = browser.evaluate(f"venturiInterval({json.dumps(values)})")
+        wanted = median_interval(values)
+        assert (found["median"], found["low"], found["high"]) == (
+            pytest.approx(wanted.median), wanted.low, wanted.high
+        ), count  # fmt: skip
+        assert found["coverage"] == pytest.approx(wanted.coverage, abs=1e-9)
+
+
+CELLS = "[...document.querySelectorAll('#explore tbody tr')].map(r => [...r.cells].map("
+CELLS += "c => c.textContent))"
+
+
+def put_in(browser: Browser | Firefox, name: str, value: str) -> None:
+    """Sets a control by its name."""
+    browser.evaluate(
+        f"(() => {{ const input = document.querySelector('[name={name}]'); input.value = '{value}';"
+        "input.dispatchEvent(new Event('input')); return 0; })()"
+    )
+
+
+def test_any_two_sides_are_beside_each_other_and_the_choice_is_in_the_address(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "choose/quick.html").as_uri())
+    text = browser.evaluate("document.querySelector('#explore').innerText")
+    assert "That is the test of the newest five weeks" in text
+    put_in(browser, "second-machine", "alpha")
+    put_in(browser, "first-to", "2026-01-12")
+    put_in(browser, "second-from", "2026-01-13")
+    runs = [r for r in results(site.parent / "store")
+            if (r.name, r.machine) == ("quick", "alpha") and r.metrics]  # fmt: skip
+    values = {
+        is_late: [median(r.metrics["write"].values) for r in runs
+                  if (r.started >= "2026-01-13") is is_late]
+        for is_late in (False, True)
+    }  # fmt: skip
+    row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
+    ratio = median(values[True]) / median(values[False])
+    assert float(row[8]) == pytest.approx(ratio, rel=0.01)
+    assert row[4] == f"{len(values[False])} sessions"
+    assert "venturi compare tag:ONE tag:OTHER" in browser.evaluate("document.body.textContent")
+    where = browser.evaluate("location.href")
+    browser.open("about:blank")
+    browser.open(where)
+    assert next(row for row in browser.evaluate(CELLS) if row[0] == "write") == row
+    put_in(browser, "first-to", "")
+    put_in(browser, "second-from", "")
+    put_in(browser, "first-session", runs[0].session)
+    put_in(browser, "second-session", runs[-1].session)
+    sessions = f"session:{runs[0].session} session:{runs[-1].session}"
+    assert sessions in browser.evaluate("document.body.textContent")
+    row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
+    assert row[4] == "1 session of 3"
     assert browser.complaints() == []
 
 

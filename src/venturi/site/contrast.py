@@ -15,7 +15,8 @@ from venturi.report.site import address
 from venturi.site.kept_result import KeptResult
 from venturi.site.output import digest_of_text
 
-_MOST_PAIRS = 6
+_MOST_PAIRS = 45
+"""Of machines, and of tags: those of ten."""
 _FEWEST = 3
 """Sessions on each side of two weeks."""
 _WEEK = timedelta(days=7)

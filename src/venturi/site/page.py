@@ -12,7 +12,7 @@ from typing import Any
 from venturi.model.calibration import Calibration
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
-from venturi.model.history import KnownChange, Series, Trend
+from venturi.model.history import KnownChange, Trend
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
@@ -31,7 +31,15 @@ from venturi.model.site import (
 )
 from venturi.report import comparison
 from venturi.report.block import Block, Figure, Page
-from venturi.report.html import STYLE_NAME, Frame, explore_script, site_css, site_html, site_script
+from venturi.report.html import (
+    STYLE_NAME,
+    Frame,
+    choose_script,
+    explore_script,
+    site_css,
+    site_html,
+    site_script,
+)
 from venturi.report.quantity import Units
 from venturi.report.site import (
     address,
@@ -63,6 +71,9 @@ LINKS = (
 )
 SCRIPT_NAME = "site.js"
 EXPLORE_NAME = "explore.js"
+CHOOSE_NAME = "choose.js"
+_EXPLORED = "Choosing needs scripts; the page of the workload has every series as a table."
+_CHOSEN = "Choosing needs scripts; the page of the workload lists comparisons that are made."
 _RUNS_A_PAGE = 500
 
 
@@ -86,6 +97,7 @@ class SitePages:
         self._folder.write(STYLE_NAME, site_css())
         self._folder.write(SCRIPT_NAME, site_script())
         self._folder.write(EXPLORE_NAME, explore_script())
+        self._folder.write(CHOOSE_NAME, choose_script())
 
     def runs(self, lines: Sequence[RunLine], changed: Mapping[str, Result]) -> None:
         """A page for each run, and the lists of all."""
@@ -116,7 +128,7 @@ class SitePages:
         contrasts = before.state.contrasts.get(name) if before else None
         if contrasts is None:
             return None
-        own = (address.workload(name), address.explore(name), address.data(name))
+        own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
         paths = [*own, *(contrast_path(one) for one in contrasts if one.headline)]
         return KeptWorkload(contrasts) if all([self._folder.keep(path) for path in paths]) else None
 
@@ -149,10 +161,13 @@ class SitePages:
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path))
-        self._folder.write(address.data(name), _script_of(series))
-        path = address.explore(name)
-        frame = Frame(self._title, LINKS, path, (address.data(name), EXPLORE_NAME), True)
-        self._folder.write(path, site_html(overview.exploration(name), frame))
+        self._folder.write(address.data(name), _script_of(found))
+        for path, script, page, text in (
+            (address.explore(name), EXPLORE_NAME, overview.exploration(name), _EXPLORED),
+            (address.choose(name), CHOOSE_NAME, overview.choice(name), _CHOSEN),
+        ):
+            frame = Frame(self._title, LINKS, path, (address.data(name), script), text)
+            self._folder.write(path, site_html(page, frame))
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
         """The page of two sets of runs."""
@@ -192,7 +207,7 @@ class SitePages:
         for path, page in (
             (address.MACHINES, overview.machines(subjects)),
             (address.WORKLOADS, overview.workloads(subjects)),
-            (address.COMPARE, overview.comparisons(shown)),
+            (address.COMPARE, overview.comparisons(shown, subjects)),
             (address.EXPLORE, overview.explorations(subjects)),
         ):
             self._folder.write(path, self._html(page, path))
@@ -278,7 +293,7 @@ def _with_figures(page: Page, most: int) -> Page:
     return replace(page, chapters=tuple(chapters))
 
 
-def _script_of(series: Sequence[Series]) -> str:
+def _script_of(found: SiteWorkload) -> str:
     """The sessions of all series as a script, because pages that are opened from disk fetch none.
 
     It is JSON that no parser of HTML or of scripts takes for anything else.
@@ -291,9 +306,15 @@ def _script_of(series: Sequence[Series]) -> str:
             "unit": one.unit,
             "ranks": one.ranks,
             "parameters": one.parameters,
-            "sessions": [[s.started, s.value, s.repetitions] for s in one.sessions],
+            "sessions": [[s.started, s.value, s.repetitions, s.session] for s in one.sessions],
         }
-        for one in series
+        for one in found.series
     ]
-    text = json.dumps({"series": rows}, separators=(",", ":"))
+    opening = f"{found.name}, "
+    contrasts = [
+        [one.first.removeprefix(opening), one.second, contrast_path(one), one.headline]
+        for one in found.contrasts
+    ]
+    data = {"name": found.name, "series": rows, "contrasts": contrasts}
+    text = json.dumps(data, separators=(",", ":"))
     return f"globalThis.venturiData = {text.replace('<', chr(92) + 'u003c')};\n"

@@ -45,6 +45,11 @@ def explore(name: str) -> str:
     return f"explore/{plain(name)}.html"
 
 
+def choose(name: str) -> str:
+    """The page on which two sides of a workload are chosen."""
+    return f"choose/{plain(name)}.html"
+
+
 def data(name: str) -> str:
     """The data of a workload, as a script."""
     return f"data/{plain(name)}.js"
