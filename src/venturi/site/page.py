@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -104,7 +103,7 @@ class SitePages:
         there = self._folder.names("run")
         for line in lines:
             path = address.run(line.id)
-            is_there = os.path.basename(path) in there
+            is_there = path.partition("/")[2] in there
             if line.id in changed or not self._folder.keep(path, is_there):
                 page = run.page_of(SiteRunPage(result=changed[line.id]), self._units)
                 self._folder.write(path, self._html(page, path))

@@ -96,7 +96,7 @@ class Scan:
         """Whether a run that did not change is shown as before."""
         if old.line is None:
             return old.why != TWICE
-        page = os.path.basename(address.run(old.line.id))
+        page = address.run(old.line.id).partition("/")[2]
         return old.line.id not in self._ids and page in self._pages
 
     def _read(self, found: SiteContent, source: Source, stored: Stored) -> KnownRun:

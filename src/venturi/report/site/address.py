@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 STATUS = "index.html"
 MACHINES = "machines.html"
@@ -55,6 +56,7 @@ def data(name: str) -> str:
     return f"data/{plain(name)}.js"
 
 
+@lru_cache(maxsize=1 << 17)
 def run(run_id: str) -> str:
     """The page of a run."""
     return f"run/{plain(run_id)}.html"
