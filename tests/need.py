@@ -54,6 +54,7 @@ NEEDS = {
         lambda: _is_root() and Path("/dev/fuse").exists() and _programs("ceph-mon", "ceph-fuse")(),
     ),
     "browser": Need("Chromium", lambda: any(map(shutil.which, ("chromium", "google-chrome")))),
+    "firefox": Need("Firefox", lambda: any(map(shutil.which, ("firefox-esr", "firefox")))),
     "strace": Need("strace", _programs("strace")),
     "fortran": Need("gfortran", _programs("gfortran")),
     "promtool": Need("promtool (Prometheus)", _programs("promtool")),

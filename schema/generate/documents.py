@@ -65,6 +65,7 @@ DOCUMENTS = (
     DocumentKind("review", "Io500Review"),
     DocumentKind("forecast", "Forecast"),
     DocumentKind("forecasts", "Forecasts"),
+    DocumentKind("calibration", "KeptForecast"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),

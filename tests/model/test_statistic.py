@@ -123,3 +123,12 @@ def test_a_ratio_is_one_of_medians_and_refuses_zero() -> None:
     assert found.low < found.median < found.high
     with pytest.raises(ValueError, match="above 0"):
         ratio_interval([1.0], [0.0])
+
+
+@pytest.mark.parametrize("count", [1023, 1024, 5000])
+def test_thousands_of_values_have_an_interval(count: int) -> None:
+    found = median_interval([float(value) for value in range(count)])
+    assert found.low < found.median < found.high
+    # The normal approximation of the same ranks: n/2 -+ 1.96 sqrt(n)/2.
+    assert found.median - found.low == pytest.approx(0.98 * count**0.5, abs=1.5)
+    assert 0.95 <= found.coverage < 0.96

@@ -1,24 +1,28 @@
-"""The site in a real browser: from disk, by keyboard, narrow and wide, light and dark, in peace."""
+"""The site in real browsers: from disk, by keyboard, narrow and wide, light and dark, in peace."""
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
+from test_site_calibration import put_forecast, put_run, runs
 
 from browser import Browser
+from firefox import Firefox
+from predict.test_calibrate import around, kept_for, phase
 from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
 from venturi.compat.io500.list_csv import read_list
 from venturi.model.published import Io500Result
+from venturi.model.statistic import median, median_interval
 from venturi.report.site import address
 from venturi.store.archive import results
 from venturi.store.published import save
-
-pytestmark = pytest.mark.needs("browser")
 
 
 @pytest.fixture(scope="module")
@@ -34,20 +38,44 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (home / "target").mkdir()
     probe = Place(store, home / "target", {"interval_s": 60.0, "kinds": ["metadata"]})
     put(probe, samples_of(0, 2 * 5760, BEGIN_NS, 15 * 10**9, 1e6))
+    tested = runs(4)
+    for one in tested:
+        put_run(store, one)
+    put_forecast(store, kept_for(tested[0], phase("restart", around(0.1))))
     made(home / "public", store)
     return home / "public"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    found = Browser(tmp_path_factory.mktemp("profile"))
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def browser(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser | Firefox]:
+    kind = Firefox if request.param == "firefox" else Browser
+    found = kind(tmp_path_factory.mktemp("profile"))
     yield found
     found.close()
 
 
+def test_what_a_page_must_not_do_is_seen(browser: Browser | Firefox, tmp_path: Path) -> None:
+    """Else the tests below could not fail."""
+    policy = "default-src 'none'; script-src 'self'"
+    head = f'<!DOCTYPE html><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    (tmp_path / "bad.html").write_text(f"{head}<script>document.title = 'ran'</script>")
+    (tmp_path / "loud.html").write_text("<!DOCTYPE html><script>throw new Error('oh')</script>")
+    (tmp_path / "leaving.html").write_text('<!DOCTYPE html><img src="http://127.0.0.1:18999/x">')
+    browser.look(360)
+    browser.open((tmp_path / "bad.html").as_uri())
+    assert browser.complaints()
+    assert browser.evaluate("document.title") == ""
+    browser.open((tmp_path / "loud.html").as_uri())
+    assert browser.complaints()
+    browser.open((tmp_path / "leaving.html").as_uri())
+    assert "http://127.0.0.1:18999/x" in browser.requests()
+
+
 def kinds(site: Path) -> list[str]:
     """A page of each kind."""
-    folders = ("run", "compare", "explore", "machine", "workload", "probe")
+    folders = ("run", "compare", "explore", "choose", "machine", "workload", "probe")
     some = [next((site / name).glob("*.html")).relative_to(site).as_posix() for name in folders]
     system = next((site / "io500").glob("system-*.html")).relative_to(site).as_posix()
     top = [path.name for path in site.glob("*.html")]
@@ -57,7 +85,7 @@ def kinds(site: Path) -> list[str]:
 @pytest.mark.parametrize("width", [360, 1280, 2560])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_pages_open_from_disk_without_a_complaint_or_a_request_that_leaves(
-    browser: Browser, site: Path, width: int, dark: bool
+    browser: Browser | Firefox, site: Path, width: int, dark: bool
 ) -> None:
     browser.look(width, dark)
     for path in kinds(site):
@@ -71,7 +99,9 @@ def test_pages_open_from_disk_without_a_complaint_or_a_request_that_leaves(
         assert (paper == "rgb(21, 24, 28)") is dark, path
 
 
-def test_styles_and_the_script_work_under_the_policy(browser: Browser, site: Path) -> None:
+def test_styles_and_the_script_work_under_the_policy(
+    browser: Browser | Firefox, site: Path
+) -> None:
     browser.look(1280)
     browser.open((site / "io500/full.html").as_uri())
     assert browser.evaluate("document.querySelectorAll('.controls input').length") > 10
@@ -80,9 +110,10 @@ def test_styles_and_the_script_work_under_the_policy(browser: Browser, site: Pat
     )
 
 
-def test_pictures_are_drawn_with_a_name_and_a_table(browser: Browser, site: Path) -> None:
+def test_pictures_are_drawn_with_a_name_and_a_table(browser: Browser | Firefox, site: Path) -> None:
     browser.look(1280)
-    for path in ("workload/quick.html", "workload/scaling.html", "machine/alpha.html"):
+    paths = ("workload/quick.html", "workload/scaling.html", "machine/alpha.html")
+    for path in (*paths, "calibration.html"):
         browser.open((site / path).as_uri())
         count = browser.evaluate("document.querySelectorAll('figure').length")
         assert count > 0, path
@@ -95,7 +126,7 @@ def test_pictures_are_drawn_with_a_name_and_a_table(browser: Browser, site: Path
 SHOWN = "[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden)"
 
 
-def choose(browser: Browser, label: str, value: str) -> None:
+def choose(browser: Browser | Firefox, label: str, value: str) -> None:
     """Sets a control by its label."""
     found = browser.evaluate(
         "(() => { const label = [...document.querySelectorAll('.controls label')]"
@@ -106,7 +137,9 @@ def choose(browser: Browser, label: str, value: str) -> None:
     assert found == value
 
 
-def test_filters_choose_rows_and_the_choice_is_in_the_address(browser: Browser, site: Path) -> None:
+def test_filters_choose_rows_and_the_choice_is_in_the_address(
+    browser: Browser | Firefox, site: Path
+) -> None:
     browser.look(1280)
     browser.open((site / "io500/historical.html").as_uri())
     everything = browser.evaluate(f"{SHOWN}.length")
@@ -123,7 +156,7 @@ def test_filters_choose_rows_and_the_choice_is_in_the_address(browser: Browser, 
     assert browser.complaints() == []
 
 
-def test_columns_are_hidden_and_rows_are_sorted(browser: Browser, site: Path) -> None:
+def test_columns_are_hidden_and_rows_are_sorted(browser: Browser | Firefox, site: Path) -> None:
     browser.look(1280)
     browser.open((site / "io500/historical.html").as_uri())
     browser.evaluate("document.querySelectorAll('.controls fieldset input')[2].click()")
@@ -136,7 +169,7 @@ def test_columns_are_hidden_and_rows_are_sorted(browser: Browser, site: Path) ->
 
 
 def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(
-    browser: Browser, site: Path
+    browser: Browser | Firefox, site: Path
 ) -> None:
     browser.look(1280)
     browser.open((site / "explore/scaling.html").as_uri())
@@ -159,13 +192,78 @@ def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(
     assert browser.complaints() == []
 
 
-def focus(browser: Browser) -> str:
+def test_intervals_in_the_browser_are_those_of_every_page(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "choose/quick.html").as_uri())
+    chance = random.Random(3)
+    for count in (*range(1, 45), 300, 1500):
+        values = [chance.lognormvariate(0, 1) for _ in range(count)]
+        found = browser.evaluate(f"venturiInterval({json.dumps(values)})")
+        wanted = median_interval(values)
+        assert (found["median"], found["low"], found["high"]) == (
+            pytest.approx(wanted.median), wanted.low, wanted.high
+        ), count  # fmt: skip
+        assert found["coverage"] == pytest.approx(wanted.coverage, abs=1e-9)
+
+
+CELLS = "[...document.querySelectorAll('#explore tbody tr')].map(r => [...r.cells].map("
+CELLS += "c => c.textContent))"
+
+
+def put_in(browser: Browser | Firefox, name: str, value: str) -> None:
+    """Sets a control by its name."""
+    browser.evaluate(
+        f"(() => {{ const input = document.querySelector('[name={name}]'); input.value = '{value}';"
+        "input.dispatchEvent(new Event('input')); return 0; })()"
+    )
+
+
+def test_any_two_sides_are_beside_each_other_and_the_choice_is_in_the_address(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "choose/quick.html").as_uri())
+    text = browser.evaluate("document.querySelector('#explore').innerText")
+    assert "That is the test of the newest five weeks" in text
+    put_in(browser, "second-machine", "alpha")
+    put_in(browser, "first-to", "2026-01-12")
+    put_in(browser, "second-from", "2026-01-13")
+    runs = [r for r in results(site.parent / "store")
+            if (r.name, r.machine) == ("quick", "alpha") and r.metrics]  # fmt: skip
+    values = {
+        is_late: [median(r.metrics["write"].values) for r in runs
+                  if (r.started >= "2026-01-13") is is_late]
+        for is_late in (False, True)
+    }  # fmt: skip
+    row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
+    ratio = median(values[True]) / median(values[False])
+    assert float(row[8]) == pytest.approx(ratio, rel=0.01)
+    assert row[4] == f"{len(values[False])} sessions"
+    assert "venturi compare tag:ONE tag:OTHER" in browser.evaluate("document.body.textContent")
+    where = browser.evaluate("location.href")
+    browser.open("about:blank")
+    browser.open(where)
+    assert next(row for row in browser.evaluate(CELLS) if row[0] == "write") == row
+    put_in(browser, "first-to", "")
+    put_in(browser, "second-from", "")
+    put_in(browser, "first-session", runs[0].session)
+    put_in(browser, "second-session", runs[-1].session)
+    sessions = f"session:{runs[0].session} session:{runs[-1].session}"
+    assert sessions in browser.evaluate("document.body.textContent")
+    row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
+    assert row[4] == "1 session of 3"
+    assert browser.complaints() == []
+
+
+def focus(browser: Browser | Firefox) -> str:
     """What the keyboard is at."""
     found = browser.evaluate("document.activeElement.textContent")
     return str(found)
 
 
-def test_the_keyboard_alone_leads_to_the_regression(browser: Browser, site: Path) -> None:
+def test_the_keyboard_alone_leads_to_the_regression(browser: Browser | Firefox, site: Path) -> None:
     browser.look(1280)
     browser.open((site / "index.html").as_uri())
     browser.press("Tab")
@@ -184,7 +282,7 @@ def test_the_keyboard_alone_leads_to_the_regression(browser: Browser, site: Path
 
 
 def test_every_control_and_link_has_a_name_and_headings_do_not_skip(
-    browser: Browser, site: Path
+    browser: Browser | Firefox, site: Path
 ) -> None:
     browser.look(1280)
     unnamed = "[...document.querySelectorAll('a, button, input, select, summary')].filter(e => "
@@ -199,7 +297,7 @@ def test_every_control_and_link_has_a_name_and_headings_do_not_skip(
         assert found.count(1) == 1, path
 
 
-def test_an_invalid_run_shows_no_figure(browser: Browser, site: Path) -> None:
+def test_an_invalid_run_shows_no_figure(browser: Browser | Firefox, site: Path) -> None:
     failed = next(run for run in results(site.parent / "store") if run.level == "INVALID")
     browser.look(360)
     browser.open((site / address.run(failed.id)).as_uri())

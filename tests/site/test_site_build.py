@@ -346,7 +346,7 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
             assert name not in ("img", "b", "i", "u")
             assert not any(key.startswith("on") for key in attributes)
             if name == "script":
-                own = r"(\.\./)?((site|explore)\.js|data/[a-z0-9_.-]+\.js)"
+                own = r"(\.\./)?((site|explore|choose)\.js|data/[a-z0-9_.-]+\.js)"
                 assert re.fullmatch(own, str(attributes["src"]))
     assert seen > 10
 

@@ -73,6 +73,9 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @rare_option("--unlike", is_flag=True, help="Continue even if both move different amounts of data.")
 @rare_option("--no-baselines", is_flag=True, help="Skip the simpler baseline predictions.")
 @click.option("-o", "--output", metavar="PATH", help="Output folder (--against) or file (--on).")
+@rare_option(
+    "--no-keep", is_flag=True, help="Do not keep the answer in the store (venturi site shows it)."
+)
 @rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @store_option
 @json_option
@@ -130,9 +133,11 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
     """Print, and keep where asked, the forecast for a profiled machine, or those of a folder."""
     from venturi.execute.launcher import machine_named
     from venturi.model.forecast import Forecast
+    from venturi.plan.make import make_plan
     from venturi.predict.cold import with_cold_input
+    from venturi.predict.keep import keep_forecast
     from venturi.predict.of_folder import forecast_each, is_folder_of_workloads
-    from venturi.predict.on_machine import forecast_of
+    from venturi.predict.on_machine import forecast
     from venturi.report.forecast import print_forecast
     from venturi.report.forecasts import print_forecasts
     from venturi.report.quantity import Units
@@ -146,7 +151,10 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
     def one(path: str) -> Forecast:
         opened, _ = open_or_derive(path, options["store"])
         opened = with_cold_input(opened) if is_cold else opened
-        return forecast_of(opened, settings, machine, options["scale_ranks"])
+        made = make_plan(opened, settings)
+        answer = forecast(made, machine, opened.about, options["scale_ranks"])
+        _keep(options, lambda store: keep_forecast(store, opened, made, machine, answer))
+        return answer
 
     units = Units(options["units"])
     if not is_folder_of_workloads(Path(workload)):
@@ -160,6 +168,18 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
         return ExitCode.FINE
     click.echo(f"venturi: {refused} of {len(every.rows)} workloads have no forecast", err=True)
     return ExitCode.USAGE
+
+
+def _keep(options: dict[str, Any], keep: Callable[[Path], Path]) -> None:
+    """Keep an answer in the store, to be held to it later; what cannot be kept is said."""
+    from venturi.store.place import store_directory
+
+    if options["no_keep"]:
+        return
+    try:
+        keep(store_directory(options["store"]))
+    except UserError as error:
+        click.echo(f"venturi: not kept for later: {error.message}", err=True)
 
 
 def _settings_on(machine: Any, options: dict[str, Any]) -> Any:
@@ -205,6 +225,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     from venturi.predict.against import Experiment, predict_against
     from venturi.predict.cache import CachePreparation
     from venturi.predict.folder import place_for, write_prediction
+    from venturi.predict.keep import keep_prediction
 
     if not against.strip():
         raise UserError("--against needs a command", "such as --against 'python3 app.py'")
@@ -231,6 +252,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     )
     prediction = predict_against(wanted, _sayer(options))
     saved = tell_if_elsewhere(folder, write_prediction(folder, prediction))
+    _keep(options, lambda store: keep_prediction(store, prediction))
     if options["as_json"]:
         click.echo(prediction.to_json(indent=1))
         return

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from venturi.model.calibration import ForecastTrial
 from venturi.model.campaign import CampaignRow
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.health import HealthState
@@ -146,6 +147,36 @@ class SiteStatus(Document):
     """Results of IO500."""
 
 
+class SiteCeiling(Document):
+    """A rate that a machine cannot exceed, as it was measured or is known."""
+
+    what: str
+    value: Real
+    unit: str
+    of: str = ""
+    """The operation that a rate in 1/s counts."""
+    ranks: Positive | None = None
+    """With which it was reached; None: nobody measured it, it is known."""
+    bytes: Count = 0
+    """Of one request; 0: it has no data."""
+    n: Count = 0
+    """Repetitions."""
+    says: str = ""
+
+
+class SiteMachineFile(Document):
+    """What of a machine file is shown."""
+
+    stamp: str
+    """A digest of the file."""
+    machine: str
+    profiled: str = ""
+    """When, UTC; empty: it has no profile."""
+    facts: dict[str, str] = {}
+    """Of what was profiled."""
+    ceilings: list[SiteCeiling]
+
+
 class SiteMachine(Document):
     """The page of one machine."""
 
@@ -154,6 +185,7 @@ class SiteMachine(Document):
     health: list[SiteHealth]
     known: list[KnownChange]
     probes: list[SiteProbe] = []
+    files: list[SiteMachineFile] = []
 
 
 class SiteBest(Document):
@@ -180,6 +212,9 @@ class SiteContrast(Document):
     first: str
     second: str
     headline: str
+    """Empty: the two have nothing alike, and no page."""
+    inputs: str = ""
+    """A digest of the runs of both."""
 
 
 class SiteWorkload(Document):
@@ -233,39 +268,41 @@ class SystemPage(Document):
     """By the result's key and the list's name."""
 
 
-class KnownRun(Document):
-    """A run as it was when the site was built the last time."""
-
-    stamp: str
-    """Sizes and times of its files, and its tags: what would be others if it changed."""
-    group: str = ""
-    """Empty: it could not be read, or may not be shown."""
-    why: str = ""
-    line: SiteRun | None = None
-
-
 class SiteGroup(Document):
-    """The shared results of one subject, and their history."""
+    """One subject with its history."""
 
     subject: SiteSubject
-    results: list[Result]
+    newest: list[Result]
+    """The valid runs of the newest session of each configuration."""
     series: list[Series]
+
+
+class SiteTested(Document):
+    """What a run says of forecasts."""
+
+    inputs: str
+    """The run's stamp, and the forecasts of the same work."""
+    trials: list[ForecastTrial]
 
 
 class SiteState(Document):
     """What a site was built from, and the files that it has."""
 
-    schema_: Literal["venturi.site-state/1"] = Field("venturi.site-state/1", alias="schema")
+    schema_: Literal["venturi.site-state/2"] = Field("venturi.site-state/2", alias="schema")
     program: str
     """A digest of what draws pages and of the options; another one builds everything anew."""
     known: str
     """A digest of the known changes."""
-    runs: dict[str, KnownRun]
-    """By source and place in it."""
+    runs: str
+    """The name of the file beside this one that has a row for each run."""
     subjects: dict[str, SiteSubject]
     """By group."""
     contrasts: dict[str, list[SiteContrast]]
     """By workload."""
+    tested: dict[str, SiteTested] = {}
+    """By source and place in it: runs that do what a forecast is about."""
+    machines: dict[str, SiteMachineFile] = {}
+    """By source and name of the file."""
     inputs: dict[str, str]
     """Digests of what pages were drawn from, by path."""
     files: dict[str, str]

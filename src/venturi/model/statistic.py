@@ -36,16 +36,16 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     """
     ordered = sorted(values)
     n = len(ordered)
-    best = 1
-    for k in range(1, n // 2 + 1):
-        if _coverage(n, k) >= confidence:
-            best = k
-    return Interval(median(ordered), ordered[best - 1], ordered[n - best], _coverage(n, best))
-
-
-def _coverage(n: int, k: int) -> float:
-    below: int = sum(math.comb(n, i) for i in range(k))
-    return max(0.0, 1.0 - 2.0 * below / 2.0**n)
+    below = term = 1  # of all 2^n outcomes: those below 1, and those that are 0
+    best, covered = 1, max(0.0, 1.0 - 2 * below / (1 << n))
+    for k in range(2, n // 2 + 1):
+        term = term * (n - k + 2) // (k - 1)
+        below += term
+        wider = 1.0 - 2 * below / (1 << n)
+        if wider < confidence:
+            break
+        best, covered = k, wider
+    return Interval(median(ordered), ordered[best - 1], ordered[n - best], covered)
 
 
 def ratio_interval(

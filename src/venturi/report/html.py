@@ -86,8 +86,8 @@ class Frame:
     here: str
     """The address of the page itself, from the root of the site."""
     scripts: tuple[str, ...] = ()
-    is_explored: bool = False
-    """Whether the page has a place for what a script draws."""
+    without_scripts: str = ""
+    """What stands where a script draws, until it does; empty: none draws."""
 
 
 STYLE_NAME = "style.css"
@@ -124,6 +124,11 @@ def site_script() -> str:
 def explore_script() -> str:
     """The script of a site's pages on which people choose what is drawn."""
     return _template("explore.js")
+
+
+def choose_script() -> str:
+    """The script of a site's pages on which people choose what is compared."""
+    return _template("choose.js")
 
 
 @cache

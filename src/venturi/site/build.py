@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from venturi import __version__
+from venturi.model.calibration import Calibration
 from venturi.model.history import KnownChange
 from venturi.model.published import Io500Result
 from venturi.model.result import digest_of
-from venturi.model.site import SiteContrast, SiteGroup, SiteHealth, SiteState
+from venturi.model.site import SiteContrast, SiteHealth, SiteMachineFile, SiteState
 from venturi.report.quantity import Units
+from venturi.site.calibration import calibration_of, tested_of
+from venturi.site.ceiling import machine_files
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
 from venturi.site.output import SiteFolder
@@ -24,7 +27,7 @@ from venturi.site.scan import Scan, SiteContent
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
-_SOURCES_OF_PAGES = ("report", "site", "analyse", "probe")
+_SOURCES_OF_PAGES = ("report", "site", "analyse", "predict", "probe")
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,12 @@ def build(request: SiteRequest) -> SiteBuild:
 def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) -> SiteBuild:
     known = [change for source in sources for change in source.known()]
     program = _program(request)
-    before = folder.before if folder.before and folder.before.program == program else None
+    before = folder.before if folder.before and folder.before.state.program == program else None
     if before is None:
         folder.before = None
     known_digest = digest_of([one.to_data() for one in known])
-    is_known_same = before is not None and before.known == known_digest
-    scan = Scan(sources, known, folder.home, before, _names(request.place / "run"))
+    is_known_same = before is not None and before.state.known == known_digest
+    scan = Scan(sources, known, folder.home, before, folder.names("run"))
     content = scan.content(is_known_same)
     lines = {run.line.id: run.line for run in content.runs.values() if run.line}
     health = [
@@ -82,17 +85,29 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
         for session in sessions_of(source.path, lines)
     ]
     probes = _probes(sources, content)
+    tested = tested_of(sources, content.runs, before.state.tested if before else {})
+    calibration, unshown = calibration_of(sources, tested)
+    content.problems += unshown
+    machines, unread = machine_files(sources, before.state.machines if before else {})
+    content.problems += unread
     pages = SitePages(request.title, request.units, folder)
     contrasts = _draw(
-        pages, scan, content, _SiteSurroundings(health, probes, known, _published(sources))
+        pages,
+        scan,
+        content,
+        _SiteSurroundings(
+            health, probes, known, _published(sources), calibration, list(machines.values())
+        ),
     )
     state = SiteState(
-        schema_="venturi.site-state/1",
+        schema_="venturi.site-state/2",
         program=program,
         known=known_digest,
-        runs=content.runs,
+        runs=folder.keep_runs(content.runs),
         subjects=content.subjects,
         contrasts=contrasts,
+        tested=tested,
+        machines=machines,
         inputs=folder.inputs,
         files=folder.files,
     )
@@ -115,6 +130,8 @@ class _SiteSurroundings:
     probes: Sequence[FoundProbe]
     known: Sequence[KnownChange]
     published: Sequence[Io500Result]
+    calibration: Calibration
+    files: Sequence[SiteMachineFile]
 
 
 def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]:
@@ -149,29 +166,44 @@ def _draw(
         if not content.touched.intersection(groups) and (kept := pages.kept_workload(name)):
             contrasts[name] = kept.contrasts
             continue
-        loaded: list[SiteGroup] = [scan.group(group) for group in groups]
-        contrasts[name] = []
-        for contrast, found in contrasts_of(loaded):
-            contrasts[name].append(contrast)
-            pages.comparison(contrast, found)
-        pages.workload(name, loaded, contrasts[name])
+        machines = {content.subjects[group].machine: group for group in groups}
+        contrasts[name] = _draw_workload(pages, scan, name, machines)
     nights = [one.night for one in beside.probes]
     shown = {line.id for line in lines}
     for one in beside.probes:
         pages.probe(one.night, one.history(shown))
-    machines = {one.machine for one in subjects} | {one.machine for one in nights}
-    for machine in sorted(machines):
+    every = {one.machine for one in subjects} | {one.machine for one in nights}
+    every |= {one.machine for one in beside.files}
+    for machine in sorted(every):
         pages.machine(
             machine,
             [one for one in subjects if one.machine == machine],
             [one for one in beside.health if one.machine == machine],
             beside.known,
             [one for one in nights if one.machine == machine],
+            [one for one in beside.files if one.machine == machine],
         )
     pages.overviews(subjects, [one for own in contrasts.values() for one in own])
+    pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
     pages.status(len(lines), subjects, beside.health, nights, whys, len(beside.published))
+    return contrasts
+
+
+def _draw_workload(
+    pages: SitePages, scan: Scan, name: str, groups: Mapping[str, str]
+) -> list[SiteContrast]:
+    """The pages of a workload, whose groups are given by machine; all its comparisons."""
+    results = {machine: scan.results(group) for machine, group in groups.items()}
+    contrasts = []
+    for contrast, found in contrasts_of(name, results, pages.kept_contrasts(name)):
+        contrasts.append(contrast)
+        if found is not None:
+            pages.comparison(contrast, found)
+        else:
+            pages.keep_comparison(contrast)
+    pages.workload(name, [scan.group(group) for group in groups.values()], contrasts)
     return contrasts
 
 
@@ -197,10 +229,3 @@ def _program(request: SiteRequest) -> str:
     options = (__version__, request.title, request.units.value, *places)
     digest.update(repr(options).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
-
-
-def _names(folder: Path) -> set[str]:
-    try:
-        return set(os.listdir(folder))
-    except OSError:
-        return set()

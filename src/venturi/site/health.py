@@ -7,12 +7,13 @@ from pathlib import Path
 
 from venturi.health.keep import FOLDER
 from venturi.model.health import Health
-from venturi.model.site import SiteHealth, SiteRun
+from venturi.model.site import SiteHealth
 from venturi.report import quantity
 from venturi.report.health import state_of
+from venturi.site.run_index import RunLine
 
 
-def sessions_of(store: Path, runs: Mapping[str, SiteRun]) -> list[SiteHealth]:
+def sessions_of(store: Path, runs: Mapping[str, RunLine]) -> list[SiteHealth]:
     """The sessions of a store whose run is shown, oldest first."""
     found = []
     for path in sorted((store / FOLDER).glob("*.json")):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from venturi.model.calibration import Calibration
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
-from venturi.model.history import KnownChange, Series, Trend
+from venturi.model.history import KnownChange, Trend
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
@@ -18,8 +20,8 @@ from venturi.model.site import (
     SiteGroup,
     SiteHealth,
     SiteMachine,
+    SiteMachineFile,
     SiteProbe,
-    SiteRun,
     SiteRunList,
     SiteRunPage,
     SiteStatus,
@@ -28,11 +30,30 @@ from venturi.model.site import (
 )
 from venturi.report import comparison
 from venturi.report.block import Block, Figure, Page
-from venturi.report.html import STYLE_NAME, Frame, explore_script, site_css, site_html, site_script
+from venturi.report.html import (
+    STYLE_NAME,
+    Frame,
+    choose_script,
+    explore_script,
+    site_css,
+    site_html,
+    site_script,
+)
 from venturi.report.quantity import Units
-from venturi.report.site import address, io500, machine, overview, probe, run, status, workload
+from venturi.report.site import (
+    address,
+    calibration,
+    io500,
+    machine,
+    overview,
+    probe,
+    run,
+    status,
+    workload,
+)
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
+from venturi.site.run_index import RunLine
 from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
 
@@ -44,10 +65,14 @@ LINKS = (
     (address.RUNS, "Runs"),
     (address.EXPLORE, "Explore"),
     (address.COMPARE, "Compare"),
+    (address.CALIBRATION, "Forecasts"),
     (address.LISTS, "IO500"),
 )
 SCRIPT_NAME = "site.js"
 EXPLORE_NAME = "explore.js"
+CHOOSE_NAME = "choose.js"
+_EXPLORED = "Choosing needs scripts; the page of the workload has every series as a table."
+_CHOSEN = "Choosing needs scripts; the page of the workload lists comparisons that are made."
 _RUNS_A_PAGE = 500
 
 
@@ -71,31 +96,53 @@ class SitePages:
         self._folder.write(STYLE_NAME, site_css())
         self._folder.write(SCRIPT_NAME, site_script())
         self._folder.write(EXPLORE_NAME, explore_script())
+        self._folder.write(CHOOSE_NAME, choose_script())
 
-    def runs(self, lines: Sequence[SiteRun], changed: Mapping[str, Result]) -> None:
+    def runs(self, lines: Sequence[RunLine], changed: Mapping[str, Result]) -> None:
         """A page for each run, and the lists of all."""
+        there = self._folder.names("run")
         for line in lines:
             path = address.run(line.id)
-            if line.id in changed or not self._folder.keep(path):
+            is_there = path.partition("/")[2] in there
+            if line.id in changed or not self._folder.keep(path, is_there):
                 page = run.page_of(SiteRunPage(result=changed[line.id]), self._units)
                 self._folder.write(path, self._html(page, path))
         ordered = sorted(lines, key=lambda one: (one.started, one.id))
         parts = [ordered[i : i + _RUNS_A_PAGE] for i in range(0, len(ordered), _RUNS_A_PAGE)]
         for number, part in enumerate(parts, 1):
-            found = SiteRunList(number=number, runs=part)
-            self._draw(address.run_list(number), found, overview.run_list, (SCRIPT_NAME,))
+            self._folder.draw(
+                address.run_list(number), json.dumps(part), partial(self._run_list, number, part)
+            )
         path = address.RUNS
         self._folder.write(path, self._html(overview.run_index(len(lines), len(parts)), path))
+
+    def _run_list(self, number: int, part: Sequence[RunLine]) -> str:
+        found = SiteRunList(number=number, runs=[line.document() for line in part])
+        page = overview.run_list(found, self._units)
+        return self._html(page, address.run_list(number), (SCRIPT_NAME,))
 
     def kept_workload(self, name: str) -> KeptWorkload | None:
         """A workload as it was; None where a page of it is not there any more."""
         before = self._folder.before
-        contrasts = before.contrasts.get(name) if before else None
+        contrasts = before.state.contrasts.get(name) if before else None
         if contrasts is None:
             return None
-        own = (address.workload(name), address.explore(name), address.data(name))
-        paths = [*own, *(contrast_path(one) for one in contrasts)]
+        own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
+        paths = [*own, *(contrast_path(one) for one in contrasts if one.headline)]
         return KeptWorkload(contrasts) if all([self._folder.keep(path) for path in paths]) else None
+
+    def kept_contrasts(self, name: str) -> list[SiteContrast]:
+        """The comparisons of a workload whose pages are there as they were."""
+        before = self._folder.before
+        contrasts = before.state.contrasts.get(name, []) if before else []
+        return [
+            one for one in contrasts if self._folder.has(contrast_path(one)) or not one.headline
+        ]
+
+    def keep_comparison(self, contrast: SiteContrast) -> None:
+        """Leave the page of a comparison, if it has one, as it is."""
+        if contrast.headline:
+            self._folder.keep(contrast_path(contrast))
 
     def workload(
         self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast]
@@ -109,14 +156,17 @@ class SitePages:
             series=series,
             best=best_of(groups),
             points=points_of(groups),
-            contrasts=contrasts,
+            contrasts=[one for one in contrasts if one.headline],
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path))
-        self._folder.write(address.data(name), _script_of(series))
-        path = address.explore(name)
-        frame = Frame(self._title, LINKS, path, (address.data(name), EXPLORE_NAME), True)
-        self._folder.write(path, site_html(overview.exploration(name), frame))
+        self._folder.write(address.data(name), _script_of(found))
+        for path, script, page, text in (
+            (address.explore(name), EXPLORE_NAME, overview.exploration(name), _EXPLORED),
+            (address.choose(name), CHOOSE_NAME, overview.choice(name), _CHOSEN),
+        ):
+            frame = Frame(self._title, LINKS, path, (address.data(name), script), text)
+            self._folder.write(path, site_html(page, frame))
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
         """The page of two sets of runs."""
@@ -132,11 +182,17 @@ class SitePages:
         health: list[SiteHealth],
         known: Sequence[KnownChange],
         probes: list[SiteProbe],
+        files: list[SiteMachineFile],
     ) -> None:
         """The page of a machine."""
         own = [change for change in known if change.machine in ("", name)]
         found = SiteMachine(
-            machine=name, subjects=subjects, health=health, known=own, probes=probes
+            machine=name,
+            subjects=subjects,
+            health=health,
+            known=own,
+            probes=probes,
+            files=files,
         )
         self._draw(address.machine(name), found, machine.page_of)
 
@@ -146,13 +202,18 @@ class SitePages:
 
     def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
         """The pages that list machines, workloads and comparisons."""
+        shown = [one for one in contrasts if one.headline]
         for path, page in (
             (address.MACHINES, overview.machines(subjects)),
             (address.WORKLOADS, overview.workloads(subjects)),
-            (address.COMPARE, overview.comparisons(list(contrasts))),
+            (address.COMPARE, overview.comparisons(shown, subjects)),
             (address.EXPLORE, overview.explorations(subjects)),
         ):
             self._folder.write(path, self._html(page, path))
+
+    def calibration(self, found: Calibration) -> None:
+        """The page that holds forecasts to what was measured after them."""
+        self._draw(address.CALIBRATION, found, calibration.page_of)
 
     def io500(self, published: Sequence[Io500Result]) -> None:
         """The lists of IO500, its systems, and all results to download."""
@@ -231,7 +292,7 @@ def _with_figures(page: Page, most: int) -> Page:
     return replace(page, chapters=tuple(chapters))
 
 
-def _script_of(series: Sequence[Series]) -> str:
+def _script_of(found: SiteWorkload) -> str:
     """The sessions of all series as a script, because pages that are opened from disk fetch none.
 
     It is JSON that no parser of HTML or of scripts takes for anything else.
@@ -244,9 +305,15 @@ def _script_of(series: Sequence[Series]) -> str:
             "unit": one.unit,
             "ranks": one.ranks,
             "parameters": one.parameters,
-            "sessions": [[s.started, s.value, s.repetitions] for s in one.sessions],
+            "sessions": [[s.started, s.value, s.repetitions, s.session] for s in one.sessions],
         }
-        for one in series
+        for one in found.series
     ]
-    text = json.dumps({"series": rows}, separators=(",", ":"))
+    opening = f"{found.name}, "
+    contrasts = [
+        [one.first.removeprefix(opening), one.second, contrast_path(one), one.headline]
+        for one in found.contrasts
+    ]
+    data = {"name": found.name, "series": rows, "contrasts": contrasts}
+    text = json.dumps(data, separators=(",", ":"))
     return f"globalThis.venturiData = {text.replace('<', chr(92) + 'u003c')};\n"

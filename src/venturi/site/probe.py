@@ -14,7 +14,7 @@ from venturi.model.error import UserError
 from venturi.model.probe import OPERATIONS, ProbeTarget
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.result import digest_of
-from venturi.model.site import SiteNightRow, SiteProbe, SiteRun
+from venturi.model.site import SiteNightRow, SiteProbe
 from venturi.probe.baseline import learn
 from venturi.probe.columns import Array
 from venturi.probe.history import extent_of, history_of
@@ -24,6 +24,7 @@ from venturi.probe.rollup import DAY_NS, HOUR_NS, quantile_of
 from venturi.probe.run_phase import runs_between
 from venturi.probe.slowdown import CACHE_BELOW, level_of
 from venturi.probe.span import Span
+from venturi.site.run_index import RunLine
 from venturi.store.public import names_somebody
 
 _NIGHT_BEGINS_H, _NIGHT_H = 20, 12
@@ -47,7 +48,7 @@ class FoundProbe:
         return history_of([self.folder], span, runs, single_ns)
 
 
-def probes_of(store: Path, runs: Sequence[SiteRun]) -> tuple[list[FoundProbe], list[str]]:
+def probes_of(store: Path, runs: Sequence[RunLine]) -> tuple[list[FoundProbe], list[str]]:
     """Return the probes of a store, and a sentence for each that is not shown.
 
     They belong to the machine on which most runs of the store were made.

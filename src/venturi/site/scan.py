@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
 from venturi.model.history import KnownChange
 from venturi.model.result import Result
-from venturi.model.site import KnownRun, SiteGroup, SiteState, SiteSubject
+from venturi.model.site import SiteGroup, SiteSubject
 from venturi.report.site import address
+from venturi.site.kept_result import KeptResult, kept, read_results, write_results
+from venturi.site.output import SiteBefore
+from venturi.site.run_index import KnownRun, RunLine
 from venturi.site.source import Source, Stored
 from venturi.site.subject import group_of, run_line
 
@@ -44,7 +46,7 @@ class Scan:
         sources: Sequence[Source],
         known: Sequence[KnownChange],
         home: Path,
-        before: SiteState | None,
+        before: SiteBefore | None,
         pages: set[str],
     ) -> None:
         """`home` keeps the subjects' data; `pages` are the names of the pages of runs there."""
@@ -53,6 +55,7 @@ class Scan:
         self._home = home
         self._before = before
         self._pages = pages
+        self._files = set(os.listdir(home))
         self._fresh: dict[str, dict[str, Result]] = {}
         self._ids: set[str] = set()
 
@@ -93,7 +96,7 @@ class Scan:
         """Whether a run that did not change is shown as before."""
         if old.line is None:
             return old.why != TWICE
-        page = os.path.basename(address.run(old.line.id))
+        page = address.run(old.line.id).partition("/")[2]
         return old.line.id not in self._ids and page in self._pages
 
     def _read(self, found: SiteContent, source: Source, stored: Stored) -> KnownRun:
@@ -114,36 +117,52 @@ class Scan:
         self._fresh.setdefault(group, {})[result.id] = result
         found.changed[result.id] = result
         found.touched.add(group)
-        return KnownRun(stamp=stored.stamp, group=group, line=run_line(result))
+        line = RunLine.of_run(run_line(result))
+        return KnownRun(stored.stamp, group, line=line, work=result.work)
 
     def _settle(self, found: SiteContent, group: str, places: Sequence[str]) -> None:
         """The subject of a group, as it was, or with its history made anew."""
         old = self._before.subjects.get(group) if self._before else None
-        if group not in found.touched and old is not None:
+        if group not in found.touched and old is not None and self._has_files(group):
             found.subjects[group] = old
             return
         ids = {run.line.id for place in places if (run := found.runs[place]).line}
-        results = self._fresh.get(group, {})
+        fresh = self._fresh.get(group, {})
+        results = {name: kept(one) for name, one in fresh.items()}
         if ids - results.keys():
-            kept = {one.id: one for one in self._kept(group, places)}
-            results = {**{name: kept[name] for name in ids & kept.keys()}, **results}
-        made = group_of(list(results.values()), self._known)
+            there = {one.id: one for one in self._kept(group, places)}
+            results = {**{name: there[name] for name in ids & there.keys()}, **results}
+        made = group_of(
+            [fresh.get(one.id) or one.result() for one in results.values()], self._known
+        )
+        ordered = sorted(results.values(), key=lambda one: (one.started, one.id))
+        write_results(self._home / f"{group}.jsonl", ordered)
         (self._home / f"{group}.json").write_text(made.to_json(), "utf-8")
         found.subjects[group] = made.subject
         found.touched.add(group)
 
-    def _kept(self, group: str, places: Sequence[str]) -> list[Result]:
+    def _has_files(self, group: str) -> bool:
+        return {f"{group}.json", f"{group}.jsonl"} <= self._files
+
+    def _kept(self, group: str, places: Sequence[str]) -> list[KeptResult]:
         """The results of a group as they were kept, else from the sources again."""
         try:
-            return self.group(group).results
-        except (OSError, DocumentError):
-            read = []
+            found = self.results(group)
+            for one in found:
+                one.result()
+        except (OSError, ValueError):
+            found = []
             for place in places:
                 number, _, inside = place.partition("/")
                 source = self._sources[int(number)]
-                read.append(source.shared(source.load(Stored(inside, ""))))
-            return read
+                found.append(kept(source.shared(source.load(Stored(inside, "")))))
+        return found
 
     def group(self, name: str) -> SiteGroup:
         """The data of a subject."""
-        return parse_json(SiteGroup, (self._home / f"{name}.json").read_bytes())
+        data = (self._home / f"{name}.json").read_bytes()
+        return SiteGroup.model_validate_json(data, by_alias=True)
+
+    def results(self, name: str) -> list[KeptResult]:
+        """The results of a subject, in their order. OSError or ValueError: they are damaged."""
+        return read_results(self._home / f"{name}.jsonl")

@@ -25,7 +25,19 @@ from venturi.store.seal import SEAL_NAME, sha256_of
 from venturi.store.version import read_versioned
 
 KNOWN_NAME = "known-changes.yaml"
-_STORE_NAMES = ("runs", "published", "health", "probe", "index.json", "tags", "running")
+_STORE_NAMES = (
+    "runs",
+    "published",
+    "health",
+    "probe",
+    "index.json",
+    "tags",
+    "running",
+    "forecast",
+    "prediction",
+)
+_STAMPED = (RESULT_NAME, RECORD_NAME, SEAL_NAME)
+"""What of a run is read."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +73,11 @@ class Source:
                 place = file.relative_to(self.path).as_posix()
                 yield Stored(place, _digest(file))
             return
+        runs = os.path.join(self.path, "runs")  # 60 000 objects of Path take longer than the looks
         for name in _folders(self.path / "runs"):
-            folder = self.path / "runs" / name
-            found = [_status(folder / one) for one in (RESULT_NAME, RECORD_NAME, SEAL_NAME)]
+            stamps = [_stamp(f"{runs}/{name}/{one}") for one in _STAMPED]
             tags = ",".join(self._tags.get(name, ()))
-            yield Stored(name, f"{_stamp(found)} {tags}")
+            yield Stored(name, f"{' '.join(stamps)} {tags}")
 
     def load(self, stored: Stored) -> Result:
         """A run's shared fields. UserError for one that is damaged, or must not be shared."""
@@ -98,13 +110,6 @@ def _folders(runs: Path) -> list[str]:
         return []
 
 
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return os.stat(path)
-    except OSError:
-        return None
-
-
 def _digest(path: Path) -> str:
     """Of a file's bytes: each clone of a repository gives its files other times."""
     try:
@@ -113,5 +118,10 @@ def _digest(path: Path) -> str:
         return "-"
 
 
-def _stamp(found: list[os.stat_result | None]) -> str:
-    return " ".join(f"{one.st_size}-{one.st_mtime_ns}" if one else "-" for one in found)
+def _stamp(path: str) -> str:
+    """The size of a file and when it was changed; `-`: there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_size}-{found.st_mtime_ns}"

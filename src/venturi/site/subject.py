@@ -33,7 +33,8 @@ def group_of(results: Sequence[Result], known: Sequence[KnownChange]) -> SiteGro
     """A subject with its runs in their order and its history; `results` is not empty."""
     ordered = sorted(results, key=lambda one: (one.started, one.id))
     series = history_of(ordered, known=known).series
-    return SiteGroup(subject=_subject(ordered, series), results=ordered, series=series)
+    newest = [one for own in _newest(ordered).values() for one in own]
+    return SiteGroup(subject=_subject(ordered, series), newest=newest, series=series)
 
 
 def _subject(ordered: Sequence[Result], series: Sequence[Series]) -> SiteSubject:
@@ -140,7 +141,7 @@ def points_of(groups: Sequence[SiteGroup]) -> list[CampaignRow]:
     several = len(groups) > 1
     rows = []
     for group in groups:
-        for (step, _), own in _newest(group.results).items():
+        for (step, _), own in _newest(group.newest).items():
             first = own[0]
             place: dict[str, Scalar] = {"ranks": first.ranks, "nodes": first.nodes}
             if several:
@@ -162,7 +163,7 @@ def best_of(groups: Sequence[SiteGroup]) -> list[SiteBest]:
     found = []
     for group in groups:
         by_metric: dict[tuple[str, str, str, str], list[tuple[float, Result, Measure]]] = {}
-        for (step, _), own in _newest(group.results).items():
+        for (step, _), own in _newest(group.newest).items():
             for name, measure in own[0].metrics.items():
                 values = [v for one in own if name in one.metrics for v in one.metrics[name].values]
                 key = (step, name, measure.unit, measure.condition)

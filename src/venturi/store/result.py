@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from venturi.model.error import UserError
 from venturi.model.record import Level, MetricValue, Record
@@ -46,7 +47,7 @@ def result_of(record: Record, run_of: RunOf | None = None) -> Result:
         parameters={**record.parameters, **(place.parameters if place else {})},
         ranks=record.ranks,
         nodes=max(len(record.environment.hosts), 1),
-        work=digest_of([record.workload.get(part) for part in _ALIKE], used),
+        work=work_of(record.workload, used),
         source=ResultSource(
             kind=SourceKind.RUN, tool="venturi", version=record.environment.venturi
         ),
@@ -55,6 +56,11 @@ def result_of(record: Record, run_of: RunOf | None = None) -> Result:
         metrics={name: _measure(value) for name, value in record.metrics.items() if value.values},
         facts=facts_of(record),
     )
+
+
+def work_of(workload: Mapping[str, Any], used: Mapping[str, str]) -> str:
+    """A digest of what a workload does; `used`: by file, the interface that ran in its stead."""
+    return digest_of([workload.get(part) for part in _ALIKE], used)
 
 
 def _measure(value: MetricValue) -> Measure:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from venturi.model.health import HealthState
 from venturi.model.history import KnownChange
-from venturi.model.site import SiteSubject
+from venturi.model.site import SiteHealth, SiteSubject
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import BLUE, INK, VERMILLION
 
 _MOST_SUBJECTS = 30
+_FINE = (HealthState.OK, HealthState.NEW, HealthState.NOT_RUN)
 _ROW_PX = 24
 _MOST_TICKS = 8
 _WIDTH_PX = 760
 
 
-def figure(subjects: Sequence[SiteSubject], known: Sequence[KnownChange]) -> Figure | None:
+def figure(
+    subjects: Sequence[SiteSubject],
+    known: Sequence[KnownChange],
+    health: Sequence[SiteHealth] = (),
+) -> Figure | None:
     """The picture; None where everything ran on one day."""
     shown = sorted(subjects, key=lambda one: one.name)[:_MOST_SUBJECTS]
-    days = sorted({day for one in shown for day in one.days})
+    sessions = Counter(one.started[:10] for one in health)
+    days = sorted({*sessions, *(day for one in shown for day in one.days)})
     if len(days) < 2:
         return None
     first = date.fromisoformat(days[0])
@@ -40,8 +48,14 @@ def figure(subjects: Sequence[SiteSubject], known: Sequence[KnownChange]) -> Fig
         for index, one in enumerate(shown)
         for change in one.changes
     ]
+    if sessions:
+        row = len(shown)
+        points += [{"day": place(d), "y": row, "runs": n} for d, n in sorted(sessions.items())]
+        bad = {one.started[:10] for one in health if one.state not in _FINE}
+        breaks += [{"day": place(day), "y": row} for day in sorted(bad)]
     rules = [{"day": place(one.at[:10])} for one in known if days[0] <= one.at[:10] <= days[-1]]
     names = [{"y": index, "name": theme.shortened(one.name)} for index, one in enumerate(shown)]
+    names += [{"y": len(shown), "name": "health"}] if sessions else []
     total = sum(sum(one.days.values()) for one in shown)
     told = "; ".join(f"{one.at[:10]} {one.about}" for one in known)
     return Figure(
@@ -50,10 +64,17 @@ def figure(subjects: Sequence[SiteSubject], known: Sequence[KnownChange]) -> Fig
         finding=f"{quantity.counted(total, 'run')} on {quantity.counted(len(days), 'day')}, from "
         f"{days[0]} to {days[-1]}." + (f" Known changes: {told}." if told else ""),
         reading="A circle is a day with runs, larger with more; a square is a day on which some "
-        "series changed its level; dashed rules are known changes.",
+        "series changed its level, or the machine's health was not OK; dashed rules are known "
+        "changes." + _left_out(len(subjects)),
         spec=theme.whole(_spec(points, breaks, rules, names, _axis(first, place(days[-1])))),
         table=_table(shown),
     )
+
+
+def _left_out(subjects: int) -> str:
+    if subjects <= _MOST_SUBJECTS:
+        return ""
+    return f" The first {_MOST_SUBJECTS} of {subjects} subjects are drawn."
 
 
 def _axis(first: date, last: int) -> dict[str, Any]:

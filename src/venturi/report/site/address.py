@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 STATUS = "index.html"
 MACHINES = "machines.html"
@@ -12,6 +13,7 @@ WORKLOADS = "workloads.html"
 RUNS = "runs.html"
 EXPLORE = "explore.html"
 COMPARE = "compare.html"
+CALIBRATION = "calibration.html"
 LISTS = "io500/index.html"
 _LONGEST = 80
 _DIGITS = 8
@@ -44,11 +46,17 @@ def explore(name: str) -> str:
     return f"explore/{plain(name)}.html"
 
 
+def choose(name: str) -> str:
+    """The page on which two sides of a workload are chosen."""
+    return f"choose/{plain(name)}.html"
+
+
 def data(name: str) -> str:
     """The data of a workload, as a script."""
     return f"data/{plain(name)}.js"
 
 
+@lru_cache(maxsize=1 << 17)
 def run(run_id: str) -> str:
     """The page of a run."""
     return f"run/{plain(run_id)}.html"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from venturi.model.history import KnownChange
 from venturi.model.site import SiteHealth, SiteMachine, SiteRun, SiteSubject
 from venturi.report import quantity
 from venturi.report.block import Block, Cell, Chapter, Column, Facts, Page, Section, TableBlock
@@ -25,6 +26,12 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
     sections = []
     if subjects:
         sections.append(Section("subjects", "What runs here", "", (_subjects(subjects, units),)))
+    if machine.files:
+        lead = (
+            "The best that its profile measured of each kind of access, and what its machine file "
+            "knows: a run that is far above measured something else. Figures of health are below."
+        )
+        sections.append(Section("ceilings", "Ceilings", lead, tuple(_ceilings(machine, units))))
     if machine.health:
         sections.append(Section("health", "Health", "", tuple(_health(machine.health))))
     if machine.probes:
@@ -32,9 +39,9 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
         lead = "How long small operations take, by what they usually take (the median of 30 days)."
         sections.append(Section("probes", "What users felt", lead, (block,)))
     if subjects:
-        picture = run_days.figure(subjects, machine.known)
-        changes = _changes(subjects, units)
-        when: list[Block] = [*([picture] if picture else []), *([changes] if changes else [])]
+        picture = run_days.figure(subjects, machine.known, machine.health)
+        blocks = (picture, _changes(subjects, units), _known(machine.known))
+        when: list[Block] = [block for block in blocks if block is not None]
         if when:
             sections.append(Section("time", "When it ran, and what changed", "", tuple(when)))
         runs = [run for one in subjects for run in one.recent]
@@ -102,6 +109,45 @@ def _health(sessions: Sequence[SiteHealth]) -> list[Block]:
         title = f"Figures of {shown[0].started[:16].replace('T', ' ')}"
         found.append(TableBlock(title, (Column("Figure"), Column("Value", True)), figures))
     return found
+
+
+def _ceilings(machine: SiteMachine, units: Units) -> list[Block]:
+    """What was profiled and what is known, best first within each kind."""
+    found: list[Block] = []
+    for file in sorted(machine.files, key=lambda one: one.profiled, reverse=True):
+        rows = tuple(
+            (
+                one.what,
+                quantity.with_unit(one.value, one.unit, units, one.of),
+                str(one.ranks) if one.ranks else "–",
+                quantity.size(one.bytes, units) if one.bytes else "–",
+                quantity.count(one.n) if one.n else "–",
+                one.says or ("profile" if one.ranks else "machine file"),
+            )
+            for one in sorted(
+                file.ceilings, key=lambda one: (one.unit != "B/s", -one.value, one.what)
+            )
+        )
+        titles = ("What", "At most", "With ranks", "Request", "Repetitions", "By")
+        columns = tuple(Column(title, 0 < at < 5) for at, title in enumerate(titles))
+        day = f", profiled {file.profiled[:10]}" if file.profiled else ""
+        if rows:
+            found.append(TableBlock(f"Ceilings{day}", columns, rows, stacked=True))
+        if file.facts:
+            found.append(Facts(tuple(file.facts.items())))
+    return found
+
+
+def _known(known: Sequence[KnownChange]) -> TableBlock | None:
+    """What people noted, newest first."""
+    if not known:
+        return None
+    rows = tuple(
+        (one.at[:16].replace("T", " "), one.about, one.name or "all")
+        for one in sorted(known, key=lambda one: one.at, reverse=True)[:_MOST_RUNS]
+    )
+    titles = ("When (UTC)", "What was done", "For")
+    return TableBlock("Known changes", tuple(map(Column, titles)), rows, stacked=True)
 
 
 def _changes(subjects: Sequence[SiteSubject], units: Units) -> TableBlock | None:

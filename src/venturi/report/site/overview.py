@@ -90,12 +90,24 @@ def run_list(found: SiteRunList, units: Units) -> Page:
     return simple(f"Runs, page {found.number}", "", (block,))
 
 
-def comparisons(found: list[SiteContrast]) -> Page:
-    """All pages that set two sets of runs beside each other."""
+def comparisons(found: list[SiteContrast], subjects: Sequence[SiteSubject]) -> Page:
+    """All pages that set two sets of runs beside each other, and where others are chosen."""
+    names = sorted({one.name for one in subjects if one.series})
+    rows = tuple((Cell(name, address.choose(name)),) for name in names)
+    own = [TableBlock("Choose two sides of a workload", (Column("Workload"),), rows)] * bool(rows)
     if not found:
-        return simple("Compare", "No two machines, weeks or tags did the same yet.", ())
+        return simple("Compare", "No two machines, weeks or tags did the same yet.", own)
     lead = "Machines, weeks and tags that did the same, by the statistics of `venturi compare`."
-    return simple("Compare", lead, (contrast_table(found),))
+    return simple("Compare", lead, (*own, contrast_table(found)))
+
+
+def choice(name: str) -> Page:
+    """The frame of a page on which two sides of a workload are chosen."""
+    link = TableBlock(
+        "See also", (Column("Page"),), ((Cell(f"The workload {name}", address.workload(name)),),)
+    )
+    lead = "Any two machines, weeks, days or sessions, beside each other."
+    return simple(f"Compare {name}", lead, (link,))
 
 
 def explorations(subjects: Sequence[SiteSubject]) -> Page:

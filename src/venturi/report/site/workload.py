@@ -34,7 +34,12 @@ _LINE = 40
 
 def page_of(workload: SiteWorkload, units: Units) -> Page:
     """The whole page; what got worse comes first."""
-    choose = Facts((("Choose what is drawn", Cell("explore", address.explore(workload.name))),))
+    choose = Facts(
+        (
+            ("Choose what is drawn", Cell("explore", address.explore(workload.name))),
+            ("Choose what is compared", Cell("compare", address.choose(workload.name))),
+        )
+    )
     sections = [Section("machines", "On each machine", "", (_machines(workload, units), choose))]
     if workload.best:
         lead = "By the median of the newest session of each; conditions are kept apart."
