@@ -123,7 +123,8 @@ def test_a_use_case_is_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (own / "README.md").write_text("# eleventh: on a laptop and as in the paper\n")
     monkeypatch.setattr(library, "_folder", lambda: own.parent)
     monkeypatch.setenv("VENTURI_STORE", str(tmp_path / "store"))
-    assert [entry["name"] for entry in json.loads(_said("library", "ls", "--json"))] == ["eleventh"]
+    listed = json.loads(_said("library", "ls", "--json"))
+    assert [entry["name"] for entry in listed if "kind" not in entry] == ["eleventh"]
     assert "eleventh" in _said("library", "show", "eleventh", "--readme")
     said = _said("run", "eleventh", "-d", str(tmp_path), "--repeat", "1", "-q")
     assert "Published beside ours: table 1" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
+from venturi.campaign.contrast import contrast_rows
 from venturi.campaign.gate import Gates, judged_point
 from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.status import CampaignStatus
@@ -42,6 +43,8 @@ def outcome_of(
         states=campaign_status.count(),
         rows=with_gates(campaign, study, rows),
         study=study,
+        contrasts=contrast_rows(campaign, rows),
+        published=campaign.published,
     )
 
 
