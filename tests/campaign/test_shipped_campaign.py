@@ -8,15 +8,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from venturi import library
 from venturi.campaign.contrast import contrast_rows
+from venturi.campaign.latency_sample import sample_of
 from venturi.campaign.scale import at_scale, in_targets, target_names
 from venturi.campaign.session import CampaignRequest, planned
 from venturi.campaign.space import points_of
 from venturi.model.campaign import Campaign, CampaignRow, MetricSummary
 from venturi.model.error import UserError
+from venturi.model.latency_sample import LatencyRequest
 from venturi.model.output import Better
 from venturi.model.published_figure import PublishedPoint, amount_of
 from venturi.model.yaml_text import parse_yaml
@@ -101,6 +104,69 @@ def test_what_is_not_built_is_left_out_and_named(tmp_path: Path) -> None:
     assert "12 points, 72 runs" in shown.stdout
 
 
+def test_two_file_systems_have_their_latencies_below_each_other(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    line = ("campaign", "run", "md-latency", "-d", "one", "-d", "two", "--repeat", "1", "-q")
+    done = venturi(tmp_path, *line, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    found = {
+        row["parameters"]["target"]: row["latency"] for row in result["rows"] if row["latency"]
+    }
+    assert list(found) == ["one", "two"]
+    for sample in found.values():
+        assert sample["operations"] == 2 * 500
+        assert len(sample["at_s"]) == len(sample["latency_s"]) >= 600
+        assert sample["median_s"] <= sample["p99_s"] <= sample["most_s"]
+    assert sum(row["step"] == "means" for row in result["rows"]) == 5
+    page = venturi(tmp_path, "report", "md-latency.campaign", "--format", "md").stdout
+    assert "Latency of create over time" in page
+    assert "| geometric | case one slow | 8.1 |  | 8.11 |" in page
+
+
+def test_every_slow_operation_is_drawn_and_some_of_the_others(tmp_path: Path) -> None:
+    latency_ns = np.full(1000, 1_000_000)
+    latency_ns[[3, 500, 999]] = 200_000_000
+    begin_ns = np.arange(1000) * 10_000_000
+    np.savez(
+        tmp_path / "operations.npz",
+        begin_ns=begin_ns,
+        end_ns=begin_ns + latency_ns,
+        phase=np.where(np.arange(1000) < 500, 2, 3).astype(np.uint32),
+        rank=np.zeros(1000, np.uint32),
+        kind=np.zeros(1000, np.uint8),
+        phase_names=np.array(["before", "p", "p"]),
+        kind_names=np.array(["create"]),
+    )
+    request = LatencyRequest(operation="create", phase="p", points=50)
+    sample = sample_of(tmp_path / "operations.npz", request, "r", 1)
+    assert sample is not None
+    assert (sample.operations, sample.over, len(sample.at_s)) == (1000, 3, 53)
+    slow = {at: v for at, v in zip(sample.at_s, sample.latency_s, strict=True) if v > 0.1}
+    assert slow == pytest.approx({0.03: 0.2, 5.0: 0.2, 9.99: 0.2})
+    other = LatencyRequest(operation="unlink", phase="p")
+    assert sample_of(tmp_path / "operations.npz", other, "r", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("workload", "phase", "said"),
+    [("md-workbench", "benchmark", "keeps no log"), ("md-latency", "read", "no phase 'read'")],
+)
+def test_a_sample_of_latencies_needs_a_log(
+    workload: str, phase: str, said: str, tmp_path: Path
+) -> None:
+    text = f"""
+campaign: 1
+name: c
+steps: {{a: {{workload: {workload}, sample_latency: {{operation: create, phase: {phase}}}}}}}
+"""
+    (tmp_path / "c.yaml").write_text(text)
+    done = venturi(tmp_path, "campaign", "run", "c.yaml", "-d", ".", "--dry-run")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def test_a_scale_changes_space_steps_and_repetitions() -> None:
     text = """
 campaign: 1
@@ -129,10 +195,11 @@ def test_several_directories_are_a_parameter() -> None:
 campaign: 1
 name: c
 space: {product: {n: [1, 2]}, points: [{n: 5}]}
-steps: {a: {command: "true {n}"}}
+steps: {a: {command: "true {n} {dir}"}, b: {command: "true"}}
 """
     made = in_targets(parse_yaml(text, "c", Campaign), ["x", "y"])
     found = [(point["target"], point["n"]) for point in points_of(made.space)]
+    assert (made.steps["a"].per, made.steps["b"].per) == (["target"], [])
     assert sorted(found) == sorted((t, n) for t in ("x", "y") for n in (1, 2, 5))
     with pytest.raises(UserError, match="a parameter 'target' of its own"):
         in_targets(made, ["x", "y"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
 from venturi.campaign.contrast import contrast_rows
 from venturi.campaign.gate import Gates, judged_point
@@ -33,6 +35,8 @@ def outcome_of(
     for task in campaign_status.tasks.values():
         by_point.setdefault(task.point, []).append(task)
     rows = [_row(campaign, campaign_status, tasks) for _, tasks in sorted(by_point.items())]
+    if is_whole and any(step.sample_latency for step in campaign.steps.values()):
+        rows = _with_latency(campaign, campaign_status, rows, by_point)
     study = study_of(campaign, campaign_status, rows) if is_whole else None
     return CampaignResult(
         name=campaign.name,
@@ -46,6 +50,29 @@ def outcome_of(
         contrasts=contrast_rows(campaign, rows),
         published=campaign.published,
     )
+
+
+def _with_latency(
+    campaign: Campaign,
+    campaign_status: CampaignStatus,
+    rows: list[CampaignRow],
+    by_point: dict[str, list[CampaignTask]],
+) -> list[CampaignRow]:
+    """The rows with the single operations that their steps want drawn."""
+    from venturi.campaign.latency_sample import latency_of_point
+    from venturi.campaign.run_session import read_session
+
+    store = Path(read_session(campaign_status.folder).store)
+    return [
+        row.model_copy(
+            update={
+                "latency": latency_of_point(
+                    campaign.steps[row.step], campaign_status, by_point[row.point], store
+                )
+            }
+        )
+        for row in rows
+    ]
 
 
 def values_of(campaign: Campaign, campaign_status: CampaignStatus, task: CampaignTask) -> Values:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from venturi.model.campaign import Campaign
+from venturi.campaign.template import names_of
+from venturi.model.campaign import Campaign, CampaignStep
 from venturi.model.error import UserError
 from venturi.model.workload import DEFAULT_SCALE, Scalar
 
@@ -45,8 +46,8 @@ def at_scale(campaign: Campaign, name: str | None) -> Campaign:
 def in_targets(campaign: Campaign, names: list[str]) -> Campaign:
     """The campaign with the parameter `target`, whose levels are `names`, for each point.
 
-    Every step that measures something runs in each of them. UserError where the campaign has a
-    parameter of that name.
+    Workloads, and commands that name `{dir}`, run in each of them. UserError where the
+    campaign has a parameter of that name.
     """
     space = campaign.space
     taken = {*space.product, *space.derive, *(n for group in space.zip for n in group)}
@@ -59,11 +60,15 @@ def in_targets(campaign: Campaign, names: list[str]) -> Campaign:
     has_cross = bool(space.product or space.zip or not points)
     product = {TARGET: levels, **space.product} if has_cross else {}
     steps = {
-        name: step.model_copy(update={"per": [*step.per, TARGET]}) if step.build is None else step
+        name: step.model_copy(update={"per": [*step.per, TARGET]} if _uses_target(step) else {})
         for name, step in campaign.steps.items()
     }
     changed = space.model_copy(update={"product": product, "points": points})
     return campaign.model_copy(update={"space": changed, "steps": steps})
+
+
+def _uses_target(step: CampaignStep) -> bool:
+    return step.build is None and (bool(step.workload) or "dir" in names_of(step.command))
 
 
 def target_names(directories: tuple[Path, ...]) -> list[str]:

@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 
 from venturi.model.aim import Aim
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.latency_sample import LatencyRequest, LatencySample
 from venturi.model.output import Better, OutputMetric
 from venturi.model.published_figure import CampaignContrast, ContrastRow, PublishedFigure
 from venturi.model.scaling import ScalingStudy, Study, StudyKind
@@ -161,6 +162,8 @@ class CampaignStep(Document):
     """By metric: what it must reach at every point, judged over all repetitions."""
     repeat: Positive | None = None
     """Default: the campaign's where the step measures something, else 1."""
+    sample_latency: LatencyRequest | None = None
+    """Single operations that the page draws over time, of each point's last repetition."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> CampaignStep:
@@ -174,6 +177,8 @@ class CampaignStep(Document):
             raise ValueError("a step that builds has no thresholds")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
+        if self.command and self.sample_latency is not None:
+            raise ValueError("'sample_latency' is for workloads, whose operations are known")
         return self
 
 
@@ -377,6 +382,7 @@ class CampaignRow(Document):
     """Rules of the workload that a run broke, in words."""
     enough: str = ""
     """Why there are enough repetitions, where their number was left open."""
+    latency: LatencySample | None = None
 
     @property
     def failed_gates(self) -> list[str]:

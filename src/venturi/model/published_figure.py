@@ -79,6 +79,8 @@ class PublishedSeries(Document):
     """The step that has the metric; empty: any."""
     where: dict[Name, Scalar] = {}
     """Only our points with these values stand beside it."""
+    place: Value | None = None
+    """Where ours stands along the axis, if its points do not have the parameter of the axis."""
     relation: Relation = Relation.ABOUT
     points: list[PublishedPoint] = []
     """None: nothing of it is known, and ours is drawn alone."""

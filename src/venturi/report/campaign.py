@@ -23,7 +23,7 @@ from venturi.report.campaign_text import (
     metric_text,
     runs_text,
 )
-from venturi.report.figure import scaling
+from venturi.report.figure import latency_scatter, scaling
 from venturi.report.quantity import Units
 from venturi.report.verdict import OUTCOME_TONES
 
@@ -172,7 +172,8 @@ def _measured(rows: list[CampaignRow], step: str, units: Units, studied: set[str
 
     None for metrics that are `studied`: what cannot be told apart is said there.
     """
-    blocks: list[Block] = []
+    drawn = latency_scatter.over_time(rows)
+    blocks: list[Block] = [] if drawn is None else [drawn]
     for name in [name for name in _judged(rows) if name not in studied]:
         finding = _finding(rows, name, units)
         blocks.append(scaling.over(rows, name, finding) or Paragraph(finding))

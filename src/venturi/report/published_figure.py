@@ -142,6 +142,14 @@ def _follows(name: str, over: str | None, every: Sequence[dict[str, Scalar]]) ->
     return len({(str(p.get(over)), str(p.get(name))) for p in every}) == len(places)
 
 
+def _place(
+    parameters: dict[str, Scalar], figure: PublishedFigure, series: PublishedSeries
+) -> Scalar | None:
+    """Where a point of ours stands along the figure's axis."""
+    own = parameters.get(figure.over) if figure.over else None
+    return series.place if own is None else own
+
+
 def _of_metric(
     row: CampaignRow,
     metric: MetricSummary,
@@ -153,7 +161,7 @@ def _of_metric(
     best = min if metric.better is Better.LOWER else max
     return OwnPoint(
         label=_label(row.parameters, figure, series, every),
-        place=row.parameters.get(figure.over) if figure.over else None,
+        place=_place(row.parameters, figure, series),
         median=metric.median / factor,
         low=metric.low / factor,
         high=metric.high / factor,
@@ -172,7 +180,7 @@ def _of_contrast(
 ) -> OwnPoint:
     return OwnPoint(
         label=_label(row.parameters, figure, series, every),
-        place=row.parameters.get(figure.over) if figure.over else None,
+        place=_place(row.parameters, figure, series),
         median=row.value,
         low=row.low,
         high=row.high,
@@ -235,11 +243,10 @@ def plain(value: int | float | str) -> str:
 def _beside(point: PublishedPoint, own: list[OwnPoint]) -> list[tuple[str, str]]:
     """Median and best of ours: at the point's place, else of the best place of each line."""
     if point.at is not None:
-        at = _order(point.at)
         return [
             (_value_text(one), f"{quantity.number(one.best)} of {one.runs}")
             for one in own
-            if one.place is not None and _order(one.place) == at
+            if one.place is not None and _is_same(one.place, point.at)
         ]
     found = []
     for label in dict.fromkeys(one.label for one in own):
@@ -257,6 +264,12 @@ def _beside(point: PublishedPoint, own: list[OwnPoint]) -> list[tuple[str, str]]
                 )
             )
     return found
+
+
+def _is_same(first: Scalar, second: Scalar) -> bool:
+    """Whether two places are one: numbers by their value (`16 MB`), words by themselves."""
+    numbers = number_of(first), number_of(second)
+    return str(first) == str(second) if None in numbers else numbers[0] == numbers[1]
 
 
 def _value_text(one: OwnPoint) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _WIDTH_PX = 520
 _HEIGHT_PX = 320
+_MOST_WORDS = 6
+"""More marks have no words beside them; the table has those."""
 _WIDE = 8.0
 """A larger span of values is drawn on a scale of logarithms."""
 
@@ -127,7 +129,8 @@ def _spec(
         "legend": {"orient": "top", "direction": "vertical", "labelLimit": 520},
     }
     shape = {**colour, "scale": {"domain": lines, "range": [look for _, look in looks]}}
-    bars = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
+    beside = {} if is_numeric else {"xOffset": {"field": "series", "scale": {"paddingOuter": 2}}}
+    bars = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour, **beside}
     layers: list[dict[str, Any]] = [
         {
             "data": {"values": ours},
@@ -137,7 +140,7 @@ def _spec(
         {
             "data": {"values": ours},
             "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-            "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
+            "encoding": {"x": x, "y": y, "color": colour, "shape": shape, **beside},
         },
     ]
     if is_numeric:
@@ -178,13 +181,14 @@ def _published_layers(
             },
         ]
     if marks:
+        found.append({"data": {"values": marks}, "mark": diamond, "encoding": {"x": x, "y": y}})
+    if len(marks) <= _MOST_WORDS and x["type"] == "quantitative":
         found += [
-            {"data": {"values": marks}, "mark": diamond, "encoding": {"x": x, "y": y}},
             {
                 "data": {"values": marks},
                 "mark": {**words, "align": "left", "dx": 9, "dy": -9},
                 "encoding": {"x": x, "y": y, "text": text},
-            },
+            }
         ]
     for index, limit in enumerate(limits):
         found += [
@@ -206,7 +210,13 @@ def _axis(over: str, points: list[dict[str, Any]], is_numeric: bool) -> dict[str
             "field": "x",
             "type": "ordinal",
             "sort": order,
-            "axis": {"title": over or None, "labelAngle": 0, "titleAnchor": "end"},
+            "axis": {
+                "title": over or None,
+                "labelAngle": 0,
+                "labelExpr": "split(datum.label, ' ')",
+                "labelOverlap": False,
+                "titleAnchor": "end",
+            },
         }
     is_log = min(places) > 0 and max(places) / min(places) >= _WIDE
     ticks = {point["x"]: point["tick"] for point in points if point["x"] is not None}
