@@ -227,7 +227,7 @@ campaign: 1
 name: c
 steps: {a: {command: x}, b: {command: y}}
 contrasts:
-  error: {in_percent: true, first: {step: a, metric: rate}, second: {step: b, metric: rate}}
+  error: {form: difference, first: {step: a, metric: rate}, second: {step: b, metric: rate}}
   ratio:
     first: {step: a, metric: rate, where: {target: first}}
     second: {step: a, metric: rate, where: {target: second}}
@@ -247,6 +247,32 @@ contrasts:
     assert ratio.value == pytest.approx(2.0)
     assert ratio.of_best == pytest.approx(2.5)
     assert ratio.parameters == {"n": 1}
+
+
+def test_a_stated_peak_gives_each_target_its_efficiency(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "machine.yaml").write_text(f"""
+schema: venturi.machine/2
+name: m
+targets:
+  - {{name: one, path: {tmp_path / "one"}}}
+  - {{name: two, path: {tmp_path / "two"}}}
+bounds:
+  - {{operation: write, bytes_per_second: 1.0e+12, target: one, about: stated peak}}
+""")
+    line = ("campaign", "run", "storage-efficiency", "-d", "one", "-d", "two", "--repeat", "1")
+    done = venturi(tmp_path, *line, "--on", "machine.yaml", "-q", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {
+        (row["parameters"]["target"], metric["name"]): metric["median"]
+        for row in json.loads(done.stdout)["rows"]
+        if row["step"] == "full"
+        for metric in row["metrics"]
+    }
+    rate = found["one", "write.rate"]
+    assert found["one", "write.efficiency"] == pytest.approx(100 * rate / 1e12)
+    assert not {("two", "write.efficiency"), ("one", "read.efficiency")} & found.keys()
 
 
 def test_published_values_have_units() -> None:

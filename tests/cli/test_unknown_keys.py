@@ -123,7 +123,8 @@ def use_campaign(file: Path) -> list[str]:
     request = CampaignRequest(
         file=file, directory=file.parent, store=file.parent / "store", machine="local"
     )
-    campaign, tasks, points = planned(request, file.with_suffix(".campaign"))
+    made = planned(request, file.with_suffix(".campaign"))
+    campaign, tasks, points = made.campaign, made.tasks, made.points
     estimate_of(campaign, tasks, points, file.parent)
     return unused_parameters(campaign)
 

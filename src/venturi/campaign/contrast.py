@@ -12,7 +12,12 @@ from venturi.campaign.scale import TARGET
 from venturi.model.campaign import Campaign, CampaignRow, MetricSummary
 from venturi.model.error import UserError
 from venturi.model.output import Better
-from venturi.model.published_figure import CampaignContrast, ContrastRow, ContrastSide
+from venturi.model.published_figure import (
+    CampaignContrast,
+    ContrastForm,
+    ContrastRow,
+    ContrastSide,
+)
 from venturi.model.statistic import ratio_interval
 from venturi.model.workload import Scalar
 
@@ -97,12 +102,12 @@ def _row(
     best = min if first.better is Better.LOWER else max
     of_best = best(first.values) / best(second.values)
     shown = (interval.median, interval.low, interval.high, of_best)
-    value, low, high, of_best = (100 * (r - 1) if contrast.in_percent else r for r in shown)
+    value, low, high, of_best = (_shown(ratio, contrast.form) for ratio in shown)
     return ContrastRow(
         name=name,
         about=contrast.about,
         parameters=parameters,
-        unit="%" if contrast.in_percent else "x",
+        unit="x" if contrast.form is ContrastForm.RATIO else "%",
         value=value,
         low=low,
         high=high,
@@ -110,3 +115,9 @@ def _row(
         of_best=of_best,
         runs=min(len(first.values), len(second.values)),
     )
+
+
+def _shown(ratio: float, form: ContrastForm) -> float:
+    if form is ContrastForm.RATIO:
+        return ratio
+    return 100 * (ratio if form is ContrastForm.SHARE else ratio - 1)

@@ -113,6 +113,16 @@ class PublishedFigure(Document):
     """What the document leaves open or contradicts, and what was chosen."""
 
 
+class ContrastForm(StrEnum):
+    """How a contrast is shown."""
+
+    RATIO = "ratio"
+    SHARE = "share"
+    """The first in percent of the second."""
+    DIFFERENCE = "difference"
+    """How far the first is above the second, in percent."""
+
+
 class ContrastSide(Document):
     """One of the two things that a contrast compares."""
 
@@ -128,8 +138,7 @@ class CampaignContrast(Document):
     about: str = ""
     first: ContrastSide
     second: ContrastSide
-    in_percent: bool = False
-    """Shown as how far the first is above the second, in percent, instead of as a ratio."""
+    form: ContrastForm = ContrastForm.RATIO
 
 
 class ContrastRow(Document):
