@@ -86,7 +86,12 @@ def mappings(
 def planted(document: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     """The document with one more key in one of its mappings."""
     copy: dict[str, Any] = json.loads(json.dumps(document))
-    places = [(place, found) for place, found in mappings(copy) if place not in LEGITIMATE]
+    # What options an interface has only the engine knows, which says so when a run starts.
+    places = [
+        (place, found)
+        for place, found in mappings(copy)
+        if place not in LEGITIMATE and place[-1:] != ("options",)
+    ]
     # Deep places as often as shallow ones.
     depth = chance.choice(sorted({len(place) for place, _ in places}))
     _, found = chance.choice([one for one in places if len(one[0]) == depth])

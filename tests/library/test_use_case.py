@@ -92,6 +92,26 @@ def test_tsmp_has_the_published_files_and_volumes(name: str, files: int, mib: in
     assert totals.bytes_written / 2**20 == pytest.approx(mib, rel=2e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "run_s", "hours", "io_s"),
+    [
+        ("tsmp-a", 195, 8, {"cosmo": 7.11 / 7, "clm": 1.78 / 7, "parflow": 2.51 / 8}),
+        ("tsmp-b", 423, 15, {"cosmo": 75.6 / 15, "clm": 10.7 / 13, "parflow": 111.4 / 14}),
+    ],
+)
+def test_tsmp_computes_what_periods_and_the_run_time_leave(
+    name: str, run_s: float, hours: int, io_s: dict[str, float]
+) -> None:
+    made = make_plan(library.load(name), RunSettings(scale="paper"))
+    periods = {model: made.parameters[f"{model}_gap"] + io_s[model] for model in io_s}
+    assert made.parameters["hours"] == hours
+    assert max(periods.values()) * (hours - 1) == pytest.approx(run_s)
+    assert min(made.parameters[f"{model}_gap"] for model in io_s) > 0
+    if name == "tsmp-a":
+        assert periods["cosmo"] == pytest.approx(27.7)
+        assert periods["clm"] == pytest.approx(26.7)
+
+
 @pytest.mark.parametrize("name", ["tsmp-a", "tsmp-b"])
 def test_tsmp_at_awkward_sizes(name: str) -> None:
     check_promises(
