@@ -56,10 +56,13 @@ def test_its_file_is_named_as_the_campaign_and_has_two_scales(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_planned_at_the_published_scale(name: str, tmp_path: Path) -> None:
-    shown = venturi(tmp_path, "campaign", "run", name, "-d", ".", "--scale", "paper", "--dry-run")
+    machine = tmp_path / "machine.yaml"
+    machine.write_text("{schema: venturi.machine/2, name: large, most_ranks: 10000}")
+    line = ("campaign", "run", name, "-d", ".", "--on", "machine.yaml", "--scale", "paper")
+    shown = venturi(tmp_path, *line, "--dry-run")
     assert shown.returncode == 0, shown.stderr
     assert f" {name}\n" in shown.stdout
-    request = CampaignRequest(Path(name), tmp_path, tmp_path, "local", scale="paper")
+    request = CampaignRequest(Path(name), tmp_path, tmp_path, str(machine), scale="paper")
     laptop = CampaignRequest(Path(name), tmp_path, tmp_path, "local")
     large, small = (
         max(task.ranks for task in planned(one, tmp_path).tasks) for one in (request, laptop)
