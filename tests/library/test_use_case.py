@@ -119,6 +119,20 @@ def test_tsmp_at_awkward_sizes(name: str) -> None:
     )
 
 
+def test_ecmwf_has_51_members_and_one_model_at_high_resolution() -> None:
+    plain, high = planned("ecmwf"), planned("ecmwf", high=1)
+    steps, level_fields = plain.parameters["steps"], 10 * 4
+    written = steps * level_fields * high.parameters["high_field"]
+    assert high.totals.bytes_written == plain.totals.bytes_written + written
+    assert high.totals.bytes_by_phase["high_archive"] == written
+    assert high.totals.bytes_by_phase["high_generate"] == 0.7 * written
+    check_promises(high)
+    large = planned("ecmwf", "large")
+    check_promises(large)
+    assert large.plan.ranks == 51 * 32 + 10 * 64 + 32 + 10 * 64
+    assert large.totals.bytes_by_phase["archive"] == 51 * 10 * 200 * 11 * 822289
+
+
 NEW = """\
 workload: 1
 name: eleventh
