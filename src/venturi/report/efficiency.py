@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from venturi.model.ceiling import Ceiling, CeilingLayer
+from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
 from venturi.model.record import Record
 from venturi.report import quantity
 from venturi.report.block import Block, Column, Paragraph, Section, TableBlock
@@ -12,6 +12,11 @@ from venturi.report.phase import PhaseSummary, phases
 from venturi.report.quantity import Units
 
 _MOVES = ("write", "read")
+_FROM = {
+    CeilingSource.MACHINE_FILE: "the machine file",
+    CeilingSource.PROFILE: "the profile",
+    CeilingSource.HEALTH: "venturi health",
+}
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ def sentence(one: PhaseEfficiency, units: Units) -> str:
 
 def _named(ceiling: Ceiling, units: Units) -> str:
     rate = quantity.rate(ceiling.bytes_per_second, units)
-    return f"{rate} ({ceiling.layer.value}: {ceiling.about}; from the {ceiling.source.value})"
+    return f"{rate} ({ceiling.layer.value}: {ceiling.about}; from {_FROM[ceiling.source]})"
 
 
 def section(record: Record, units: Units) -> Section | None:
@@ -116,7 +121,7 @@ def section(record: Record, units: Units) -> Section | None:
         "Phase",
         "Ceiling",
         "Reached",
-        "CeilingLayer",
+        "Layer",
         "Source",
         "What was stated or measured",
     )
