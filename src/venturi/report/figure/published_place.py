@@ -44,7 +44,8 @@ def figure(name: str, published: PublishedFigure, pairs: Pairs) -> Figure | None
         point.place is not None and number_of(point.place) is not None for point in own
     )
     unit = own[0].unit
-    lines = list(dict.fromkeys(point.label for point in own))[: len(SERIES)]
+    every = list(dict.fromkeys(point.label for point in own))
+    lines = every[: len(SERIES)]
     ours = [_own(point, is_numeric) for point in own if point.label in lines]
     marks, levels, limits = _published(pairs, published.unit, is_numeric)
     spec = _spec(published, ours, (marks, levels, limits), lines, unit, is_numeric)
@@ -52,7 +53,7 @@ def figure(name: str, published: PublishedFigure, pairs: Pairs) -> Figure | None
         name=name,
         title=f"{published.figure} beside ours",
         finding=_finding(pairs),
-        reading=_reading(published, marks, levels, limits),
+        reading=_reading(published, marks, levels, limits) + _left_out(lines, every),
         spec=theme.whole(spec),
         table=_table(own, unit, published.over or "case"),
     )
@@ -245,6 +246,13 @@ def _finding(pairs: Pairs) -> str:
         f"{quantity.counted(numbers, 'published number')} beside "
         f"{quantity.counted(own, 'point')} of this campaign."
     )
+
+
+def _left_out(lines: list[str], every: list[str]) -> str:
+    """That not all lines are drawn, where there are more than can be told apart."""
+    if len(lines) == len(every):
+        return ""
+    return f" The first {len(lines)} lines of {len(every)} are drawn; the table has all."
 
 
 def _reading(
