@@ -32,7 +32,7 @@ def tasks_of(folder: Path, text: str) -> list[CampaignTask]:
     request = CampaignRequest(
         file=folder / "c.yaml", directory=folder, store=folder / "store", machine="local", text=text
     )
-    return planned(request, folder / "c.campaign")[1]
+    return planned(request, folder / "c.campaign").tasks
 
 
 def tasks_of_script(tasks: list[CampaignTask]) -> list[int]:

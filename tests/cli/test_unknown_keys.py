@@ -86,7 +86,12 @@ def mappings(
 def planted(document: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     """The document with one more key in one of its mappings."""
     copy: dict[str, Any] = json.loads(json.dumps(document))
-    places = [(place, found) for place, found in mappings(copy) if place not in LEGITIMATE]
+    # What options an interface has only the engine knows, which says so when a run starts.
+    places = [
+        (place, found)
+        for place, found in mappings(copy)
+        if place not in LEGITIMATE and place[-1:] != ("options",)
+    ]
     # Deep places as often as shallow ones.
     depth = chance.choice(sorted({len(place) for place, _ in places}))
     _, found = chance.choice([one for one in places if len(one[0]) == depth])
@@ -123,7 +128,8 @@ def use_campaign(file: Path) -> list[str]:
     request = CampaignRequest(
         file=file, directory=file.parent, store=file.parent / "store", machine="local"
     )
-    campaign, tasks, points = planned(request, file.with_suffix(".campaign"))
+    made = planned(request, file.with_suffix(".campaign"))
+    campaign, tasks, points = made.campaign, made.tasks, made.points
     estimate_of(campaign, tasks, points, file.parent)
     return unused_parameters(campaign)
 

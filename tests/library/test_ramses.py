@@ -187,3 +187,34 @@ def test_fields_are_read_as_they_were_written(cli: Cli) -> None:  # noqa: F811
     assert read["bytes"] == 585 * 480
     assert (read["errors"], read["corrupt_bytes"]) == (0, 0)
     assert not list(cli.target.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "checkpoints", "dumps", "fields"),
+    [
+        ({}, 2, 6, 2),
+        ({"np": 7, "skew_factor": 10, "contrib": 4, "cells": 100}, 2, 6, 2),
+        ({"np": 3, "hprot_every": 0, "hdep_savevars": 21}, 0, 6, 3),
+        ({"np": 3, "hdep_every": 4, "hdep_savevars": 16, "steps": 9, "contrib": 32}, 3, 2, 1),
+    ],
+)
+def test_both_kinds_of_dump_have_frequencies_of_their_own(
+    sizes: dict[str, int], checkpoints: int, dumps: int, fields: int
+) -> None:
+    made = planned("ramses-both", **sizes)
+    own = made.parameters
+    assert (own["hprot_dumps"], own["hdep_dumps"], own["hdep_nvars"]) == (
+        checkpoints,
+        dumps,
+        fields,
+    )
+    groups = math.ceil(own["np"] / own["contrib"])
+    assert made.totals.files == groups * (checkpoints + dumps)
+    written = made.totals.bytes_by_phase
+    assert written.get("hdep_write", 0) == dumps * own["octs"] * (64 * fields + 2)
+    assert written.get("checkpoint_write", 0) == checkpoints * own["octs"] * (64 * 5 + 160)
+
+
+def test_no_more_fields_are_dumped_than_there_are() -> None:
+    with pytest.raises(UserError, match="hdep_nvars"):
+        planned("ramses-both", hdep_savevars=63)

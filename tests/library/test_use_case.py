@@ -92,11 +92,45 @@ def test_tsmp_has_the_published_files_and_volumes(name: str, files: int, mib: in
     assert totals.bytes_written / 2**20 == pytest.approx(mib, rel=2e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "run_s", "hours", "io_s"),
+    [
+        ("tsmp-a", 195, 8, {"cosmo": 7.11 / 7, "clm": 1.78 / 7, "parflow": 2.51 / 8}),
+        ("tsmp-b", 423, 15, {"cosmo": 75.6 / 15, "clm": 10.7 / 13, "parflow": 111.4 / 14}),
+    ],
+)
+def test_tsmp_computes_what_periods_and_the_run_time_leave(
+    name: str, run_s: float, hours: int, io_s: dict[str, float]
+) -> None:
+    made = make_plan(library.load(name), RunSettings(scale="paper"))
+    periods = {model: made.parameters[f"{model}_gap"] + io_s[model] for model in io_s}
+    assert made.parameters["hours"] == hours
+    assert max(periods.values()) * (hours - 1) == pytest.approx(run_s)
+    assert min(made.parameters[f"{model}_gap"] for model in io_s) > 0
+    if name == "tsmp-a":
+        assert periods["cosmo"] == pytest.approx(27.7)
+        assert periods["clm"] == pytest.approx(26.7)
+
+
 @pytest.mark.parametrize("name", ["tsmp-a", "tsmp-b"])
 def test_tsmp_at_awkward_sizes(name: str) -> None:
     check_promises(
         planned(name, cosmo_ranks=3, parflow_ranks=7, cosmo=10_007, nx=7, ny=11, nz=3, hours=20)
     )
+
+
+def test_ecmwf_has_51_members_and_one_model_at_high_resolution() -> None:
+    plain, high = planned("ecmwf"), planned("ecmwf", high=1)
+    steps, level_fields = plain.parameters["steps"], 10 * 4
+    written = steps * level_fields * high.parameters["high_field"]
+    assert high.totals.bytes_written == plain.totals.bytes_written + written
+    assert high.totals.bytes_by_phase["high_archive"] == written
+    assert high.totals.bytes_by_phase["high_generate"] == 0.7 * written
+    check_promises(high)
+    large = planned("ecmwf", "large")
+    check_promises(large)
+    assert large.plan.ranks == 51 * 32 + 10 * 64 + 32 + 10 * 64
+    assert large.totals.bytes_by_phase["archive"] == 51 * 10 * 200 * 11 * 822289
 
 
 NEW = """\
@@ -123,7 +157,8 @@ def test_a_use_case_is_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (own / "README.md").write_text("# eleventh: on a laptop and as in the paper\n")
     monkeypatch.setattr(library, "_folder", lambda: own.parent)
     monkeypatch.setenv("VENTURI_STORE", str(tmp_path / "store"))
-    assert [entry["name"] for entry in json.loads(_said("library", "ls", "--json"))] == ["eleventh"]
+    listed = json.loads(_said("library", "ls", "--json"))
+    assert [entry["name"] for entry in listed if "kind" not in entry] == ["eleventh"]
     assert "eleventh" in _said("library", "show", "eleventh", "--readme")
     said = _said("run", "eleventh", "-d", str(tmp_path), "--repeat", "1", "-q")
     assert "Published beside ours: table 1" in said

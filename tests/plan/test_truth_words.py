@@ -58,7 +58,7 @@ def test_caches() -> None:
     assert phase.occupy_share == pytest.approx(0.9)
     with pytest.raises(UserError):
         planned(", cache: {occupy: 90}")
-    with pytest.raises(UserError, match="more than all memory"):
+    with pytest.raises(UserError, match="150 % is no share"):
         planned(", cache: {occupy: 150 %}")
 
 

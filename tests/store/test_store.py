@@ -283,7 +283,8 @@ def test_a_large_campaign_is_counted_by_what_its_workload_promises(tmp_path: Pat
         '    set: {segments: "{s}", transfer: "{t}", block: 1 MiB, interface: simulated}\n'
     )
     wish = CampaignRequest(tmp_path / "c.yaml", tmp_path, tmp_path / "store", "local")
-    campaign, tasks, points = planned(wish, tmp_path / "x")
+    made = planned(wish, tmp_path / "x")
+    campaign, tasks, points = made.campaign, made.tasks, made.points
     found = estimate_of(campaign, tasks, points, tmp_path)
     assert (found.points, found.runs) == (75, 150)
     mib = 2**20

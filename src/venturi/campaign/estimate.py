@@ -135,6 +135,7 @@ class _Counted:
             repetitions=1,
             directory=str(self._directory),
             assignments=task.assignments,
+            most_ranks=max(task.ranks, RunSettings.most_ranks),  # the machine's limit was checked
         )
 
 

@@ -97,7 +97,22 @@ def phase_of(metric: str) -> str:
 def check_workload_step(
     name: str, step: CampaignStep, workload: Workload, made: PlanResult
 ) -> None:
-    """Raise UserError for thresholds that no metric of a run of this workload can be judged by."""
+    """Raise UserError for thresholds that no metric of a run of this workload can be judged by.
+
+    Also for a sample of latencies where the workload has no such phase or keeps no operations.
+    """
+    if step.sample_latency is not None:
+        where, phase = f"steps.{name}.sample_latency", step.sample_latency.phase
+        if not workload.log_operations:
+            raise UserError(
+                f"{where}: the workload {workload.name} keeps no log of its operations",
+                "give the workload `log_operations: true`",
+            )
+        if phase not in made.totals.phases:
+            raise UserError(
+                f"{where}.phase: there is no phase '{phase}'",
+                f"the workload has {', '.join(made.totals.phases)}",
+            )
     known = metrics_of_workload(step, workload, made)
     for metric in step.thresholds:
         phase, ending = phase_of(metric), metric.rpartition(".")[2]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from venturi.analyse.output import check_pattern, picked, texts_of
 from venturi.campaign.space import number_at
 from venturi.model.campaign import CampaignMetric, Tool
+from venturi.model.ceiling import CeilingSource
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
 from venturi.model.output import Better
@@ -98,6 +99,10 @@ def record_metrics(text: str) -> dict[str, MetricSample]:
             elif phase["operations"] and seconds > 0:
                 rate = phase["operations"] / seconds
                 found[f"{name}.rate"] = MetricSample(rate, "op/s", Better.HIGHER, "", labels)
+            peak = _stated_peak(record, phase)
+            if peak is not None and phase["bytes"]:
+                share = 100 * phase["bytes_per_second"] / peak
+                found[f"{name}.efficiency"] = MetricSample(share, "%", Better.HIGHER, "", labels)
             found[f"{name}.seconds"] = MetricSample(seconds, "s", Better.LOWER, "", labels)
         for name, metric in record["metrics"].items():
             of, labels = metric.get("of", ""), tuple(metric.get("labels", []))
@@ -105,6 +110,17 @@ def record_metrics(text: str) -> dict[str, MetricSample]:
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
     return {name: value for name, value in found.items() if _is_number(value.value)}
+
+
+def _stated_peak(record: Mapping[str, Any], phase: Mapping[str, Any]) -> float | None:
+    """What the machine file states for what a phase does; None: nothing, or it does both."""
+    moved = [kind for kind in ("write", "read") if kind in phase["by_operation"]]
+    stated = [
+        ceiling["bytes_per_second"]
+        for ceiling in record.get("ceilings", [])
+        if ceiling["source"] == CeilingSource.MACHINE_FILE.value and moved == [ceiling["operation"]]
+    ]
+    return min(stated, default=None)
 
 
 def _phase_name(phase: Mapping[str, Any]) -> str:

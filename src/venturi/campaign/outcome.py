@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
+from venturi.campaign.contrast import contrast_rows
 from venturi.campaign.gate import Gates, judged_point
 from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.status import CampaignStatus
@@ -32,6 +35,8 @@ def outcome_of(
     for task in campaign_status.tasks.values():
         by_point.setdefault(task.point, []).append(task)
     rows = [_row(campaign, campaign_status, tasks) for _, tasks in sorted(by_point.items())]
+    if is_whole and any(step.sample_latency for step in campaign.steps.values()):
+        rows = _with_latency(campaign, campaign_status, rows, by_point)
     study = study_of(campaign, campaign_status, rows) if is_whole else None
     return CampaignResult(
         name=campaign.name,
@@ -42,7 +47,32 @@ def outcome_of(
         states=campaign_status.count(),
         rows=with_gates(campaign, study, rows),
         study=study,
+        contrasts=contrast_rows(campaign, rows),
+        published=campaign.published,
     )
+
+
+def _with_latency(
+    campaign: Campaign,
+    campaign_status: CampaignStatus,
+    rows: list[CampaignRow],
+    by_point: dict[str, list[CampaignTask]],
+) -> list[CampaignRow]:
+    """The rows with the single operations that their steps want drawn."""
+    from venturi.campaign.latency_sample import latency_of_point
+    from venturi.campaign.run_session import read_session
+
+    store = Path(read_session(campaign_status.folder).store)
+    return [
+        row.model_copy(
+            update={
+                "latency": latency_of_point(
+                    campaign.steps[row.step], campaign_status, by_point[row.point], store
+                )
+            }
+        )
+        for row in rows
+    ]
 
 
 def values_of(campaign: Campaign, campaign_status: CampaignStatus, task: CampaignTask) -> Values:

@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from venturi import library
 from venturi.campaign.build import fetch, source_at
+from venturi.campaign.contrast import check_contrasts
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, SESSION
 from venturi.campaign.journal import CampaignJournal, entries
 from venturi.campaign.limit import check_limits
 from venturi.campaign.run_session import RunSession
+from venturi.campaign.scale import TARGET, at_scale, in_targets, target_names
 from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.status import CampaignStatus
 from venturi.campaign.supervise import Supervisor
 from venturi.campaign.task import CampaignPaths, CampaignTask, tasks_of
-from venturi.execute.launcher import is_built_in, machine_named
+from venturi.campaign.unbuilt import without_unbuilt
+from venturi.execute.launcher import check_nodes, is_built_in, machine_named
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.aim import Aim
-from venturi.model.campaign import Campaign, CampaignResult, TaskState
+from venturi.model.campaign import Campaign, CampaignEstimate, CampaignResult, TaskState
 from venturi.model.error import UserError
 from venturi.model.machine import Machine, SchedulerKind
-from venturi.model.yaml_text import load_yaml, parse_yaml, read_text
+from venturi.model.workload import DEFAULT_SCALE
+from venturi.model.yaml_text import parse_yaml, read_text
 from venturi.store.place import new_id
 from venturi.store.whole_file import write_whole
 
@@ -50,6 +56,27 @@ class CampaignRequest:
     """The campaign, where it stands in no file; then `file` says only where it would."""
     is_here: bool = False
     """Jobs are processes of this host, whatever the machine's file says."""
+    scale: str | None = None
+    """None: as the file says, or the default."""
+    others: tuple[Path, ...] = ()
+    """More directories, in each of which every point runs."""
+
+    @property
+    def targets(self) -> dict[str, Path]:
+        """All directories by what the parameter `target` calls them; empty: there is only one."""
+        every = (self.directory, *self.others)
+        return dict(zip(target_names(every), every, strict=True)) if self.others else {}
+
+
+@dataclass(frozen=True)
+class PlannedCampaign:
+    """A campaign before anything is written."""
+
+    campaign: Campaign
+    tasks: list[CampaignTask]
+    points: int
+    left_out: list[str]
+    """Points that cannot run here, in words."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +88,8 @@ class Opened:
     directory: str
     points: int
     campaign_status: CampaignStatus
+    scale: str = ""
+    left_out: list[str] = field(default_factory=list)
 
     def outcome(self, is_whole: bool = True) -> CampaignResult:
         """What was found so far; `is_whole` as in `outcome_of`."""
@@ -69,7 +98,15 @@ class Opened:
         self.campaign_status.refresh()
         name = self.machine.name
         status, points = self.campaign_status, self.points
-        return outcome_of(self.campaign, status, name, self.directory, points, is_whole)
+        result = outcome_of(self.campaign, status, name, self.directory, points, is_whole)
+        own = self.campaign.scales.get(self.scale)  # type: ignore[call-overload]  # it is a name
+        return result.model_copy(
+            update={
+                "scale": self.scale,
+                "scale_about": own.about if own is not None else "",
+                "left_out": self.left_out,
+            }
+        )
 
 
 def directory_of(name: str, machine: str) -> Path:
@@ -80,7 +117,10 @@ def directory_of(name: str, machine: str) -> Path:
 
 def read_campaign(request: CampaignRequest) -> Campaign:
     """The campaign of a file, with what the command line changes in it."""
-    campaign = parse_yaml(_text_of(request), str(request.file), Campaign)
+    campaign = at_scale(parse_yaml(_text_of(request), str(request.file), Campaign), request.scale)
+    check_contrasts(campaign)
+    if request.others:
+        campaign = in_targets(campaign, list(request.targets))
     changes: dict[str, object] = {}
     if request.repeat is not None:
         changes["repeat"] = request.repeat
@@ -99,16 +139,35 @@ def read_campaign(request: CampaignRequest) -> Campaign:
 
 
 def _text_of(request: CampaignRequest) -> str:
-    return read_text(request.file) if request.text is None else request.text
+    return campaign_text(request.file) if request.text is None else request.text
 
 
-def planned(request: CampaignRequest, folder: Path) -> tuple[Campaign, list[CampaignTask], int]:
+def campaign_text(file: Path) -> str:
+    """The text of a campaign's file, or of the campaign that ships under this name.
+
+    UserError if it is neither.
+    """
+    if not file.is_file() and str(file) in library.campaign_names():
+        return library.campaign_text(str(file))
+    if not file.exists() and not file.suffix:
+        near = difflib.get_close_matches(str(file), library.campaign_names(), n=1)
+        meant = f"did you mean '{near[0]}'? " if near else ""
+        raise UserError(
+            f"there is no campaign '{file}'",
+            f"{meant}Name a YAML file, or a campaign of `venturi library ls`",
+        )
+    return read_text(file)
+
+
+def planned(request: CampaignRequest, folder: Path) -> PlannedCampaign:
     """The campaign, its tasks and the number of its points; nothing is written."""
     campaign = read_campaign(request)
     site = machine_named(request.machine)
     machine = request.machine if is_built_in(request.machine) else str(folder / "machine.yaml")
     home = request.file.absolute().parent
-    place = CampaignPaths(folder, request.directory, request.store, machine, site, home)
+    place = CampaignPaths(
+        folder, request.directory, request.store, machine, site, home, request.targets
+    )
     steps = {
         name: step.model_copy(update={"workload": str(_workload_file(request, step.workload))})
         if _workload_file(request, step.workload) is not None
@@ -116,22 +175,33 @@ def planned(request: CampaignRequest, folder: Path) -> tuple[Campaign, list[Camp
         for name, step in campaign.steps.items()
     }
     tasks, points = tasks_of(campaign.model_copy(update={"steps": steps}), place)
-    return campaign, tasks, points
+    left_out: list[str] = []
+    if campaign.leave_out_unbuilt:
+        kept, left_out = without_unbuilt(tasks, site)
+        points -= len({task.point for task in tasks} - {task.point for task in kept})
+        tasks = kept
+    return PlannedCampaign(campaign, tasks, points, left_out)
 
 
 def create(request: CampaignRequest, folder: Path) -> Opened:
     """Makes a campaign's folder. Raises UserError or TargetProblem, and then nothing is left."""
-    campaign, tasks, points = planned(request, folder)
+    made = planned(request, folder)
+    campaign, tasks, points = made.campaign, made.tasks, made.points
     estimate = estimate_of(campaign, tasks, points, request.directory)
-    check_directory(request.directory)
-    check_limits(estimate, machine_named(request.machine), request.directory)
+    check_nodes(machine_named(request.machine), max(task.nodes for task in tasks))
+    for name, directory in (request.targets or {"": request.directory}).items():
+        check_directory(directory)
+        own = _in_target(estimate, name)
+        check_limits(own, machine_named(request.machine), directory)
     for source in {
         source_at(task.source, task.commit, request.store) for task in tasks if task.commit
     }:
         fetch(source)
     facts = {
         "machine": request.machine if is_built_in(request.machine) else "machine.yaml",
-        "directory": str(request.directory),
+        "directory": ", ".join(map(str, (request.directory, *request.others))),
+        "scale": (request.scale or DEFAULT_SCALE) if campaign.scales else "",
+        "left_out": made.left_out,
         "is_here": request.is_here,
         "points": points,
         "campaign": campaign.to_data(),
@@ -147,6 +217,12 @@ def create(request: CampaignRequest, folder: Path) -> Opened:
         texts["machine.yaml"] = read_text(Path(request.machine))
     _make_whole(folder, texts)
     return open_folder(folder)
+
+
+def _in_target(estimate: CampaignEstimate, name: str) -> CampaignEstimate:
+    """What of an estimate is done in one of several targets; all of it without a name."""
+    rows = [row for row in estimate.rows if row.parameters.get(TARGET, name) == name]
+    return estimate.model_copy(update={"rows": rows})
 
 
 def _session(campaign: Campaign, request: CampaignRequest) -> RunSession:
@@ -197,7 +273,15 @@ def open_folder(folder: Path) -> Opened:
     campaign_status = CampaignStatus(folder, tasks)
     campaign_status.replay(entries(folder))
     campaign_status.refresh()
-    return Opened(campaign, machine, facts["directory"], facts["points"], campaign_status)
+    return Opened(
+        campaign,
+        machine,
+        facts["directory"],
+        facts["points"],
+        campaign_status,
+        facts.get("scale", ""),
+        facts.get("left_out", []),
+    )
 
 
 def folder_of(name: str) -> Path:
@@ -205,7 +289,7 @@ def folder_of(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         return path.absolute()
-    campaign = load_yaml(path, Campaign)
+    campaign = parse_yaml(campaign_text(path), name, Campaign)
     found = [
         folder
         for folder in Path.cwd().glob(f"{campaign.name}*{ENDING}")

@@ -17,6 +17,7 @@ from venturi import library
 from venturi.campaign.build import folder_of, source_of
 from venturi.campaign.gate import check_command_step
 from venturi.campaign.metric import check_metric
+from venturi.campaign.scale import TARGET
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.study import check_study
 from venturi.campaign.template import filled, names_of
@@ -51,6 +52,8 @@ class CampaignPaths:
     """What that names."""
     home: Path
     """The folder of the campaign's file."""
+    targets: Mapping[str, Path] = field(default_factory=dict)
+    """Directories by the parameter `target`; empty: all runs are in `directory`."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,11 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
                 f"steps.{name}: {repeats * len(own.values):,} runs; at most {_MOST_RUNS:,}",
                 "repeat less often, or split the campaign",
             )
-        waits = _waits(quiet, place) if (quiet := campaign.quiet_wait) and is_measured else {}
-        makers = [_Maker(campaign, name, point, place, folders, waits) for point in own.values]
+        quiet = campaign.quiet_wait if is_measured else None
+        makers = [
+            _Maker(campaign, name, point, _place_at(place, point), folders, quiet)
+            for point in own.values
+        ]
         for index, maker in enumerate(makers):  # so that an error names the first wrong point
             maker.task(own.name_at(index), 1)
         for repetition in range(1, repeats + 1):
@@ -153,6 +159,12 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
             chance.shuffle(indices)
             tasks += [makers[index].task(own.name_at(index), repetition) for index in indices]
     return tasks, len(points)
+
+
+def _place_at(place: CampaignPaths, point: Point) -> CampaignPaths:
+    """Where a point does its I/O: in the directory of its `target`, if there are several."""
+    directory = place.targets.get(str(point.get(TARGET, "")))
+    return place if directory is None else replace(place, directory=directory)
 
 
 def _waits(when: QuietWait, place: CampaignPaths) -> dict[str, Any]:
@@ -324,9 +336,9 @@ class _Maker:
         point: Point,
         place: CampaignPaths,
         folders: Mapping[str, _Folders],
-        waits: Mapping[str, Any],
+        quiet: QuietWait | None,
     ) -> None:
-        self._waits = waits
+        self._waits = {} if quiet is None else _waits(quiet, place)
         step = self._step = campaign.steps[name]
         self._seed = campaign.seed
         self._name = name

@@ -46,11 +46,18 @@ def command() -> None:
 
 
 @command.command("run")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="CAMPAIGN")
 @click.option(
-    "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
+    "-d",
+    "--dir",
+    "directories",
+    required=True,
+    multiple=True,
+    metavar="DIR",
+    help="Directory for the I/O; several are compared point by point.",
 )
 @machine_option
+@click.option("--scale", metavar="NAME", help="Scale of a campaign that has several: paper ...")
 @click.option("--repeat", metavar="N|auto", help="Repetitions (default: the campaign's).")
 @until_options
 @rare_option("--pack", type=click.IntRange(min=1), metavar="N", help="Number of points per job.")
@@ -62,8 +69,10 @@ def command() -> None:
 @json_option
 @units_option
 @rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
-def run(file: str, directory: str, **options: Any) -> int:
-    """Run the campaign in FILE: every step at every point, repetitions interleaved.
+def run(file: str, directories: tuple[str, ...], **options: Any) -> int:
+    """Run CAMPAIGN: every step at every point, repetitions interleaved.
+
+    CAMPAIGN is a YAML file, or the name of one that ships (`venturi library ls`).
 
     Ctrl-C detaches: batch jobs keep running, jobs on this host stop. `venturi campaign resume`
     continues from there; nothing runs twice.
@@ -72,6 +81,7 @@ def run(file: str, directory: str, **options: Any) -> int:
     Examples:
       venturi campaign run tasks.yaml -d /scratch/me --dry-run
       venturi campaign run tasks.yaml -d scratch --on cluster.yaml
+      venturi campaign run cache-curve -d /scratch/me --scale paper --dry-run
     """
     from venturi.campaign.session import (
         ENDING,
@@ -85,9 +95,12 @@ def run(file: str, directory: str, **options: Any) -> int:
 
     for written in (options["junit"], options["metrics"]):
         refuse_over_input(written, file, options["machine"])
+    places = [directory_of(directory, options["machine"]) for directory in directories]
     request = CampaignRequest(
         file=Path(file),
-        directory=directory_of(directory, options["machine"]),
+        directory=places[0],
+        others=tuple(places[1:]),
+        scale=options["scale"],
         store=store_directory(options["store"]),
         machine=options["machine"],
         repeat=parse_repeat(options["repeat"]),
@@ -100,6 +113,8 @@ def run(file: str, directory: str, **options: Any) -> int:
         return dry_run(request, folder, options)
     opened = create(request, folder)
     _tell_unused(opened.campaign)
+    for sentence in opened.left_out:
+        click.echo(f"note: {sentence}", err=True)
     return follow_campaign(opened, set(), options)
 
 
@@ -225,15 +240,16 @@ def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
     """
     from venturi.campaign.notice import tell_if_missed
     from venturi.campaign.send import send
+    from venturi.campaign.session import campaign_text
     from venturi.execute.launcher import machine_named
     from venturi.model.campaign import Campaign
-    from venturi.model.yaml_text import load_yaml
+    from venturi.model.yaml_text import parse_yaml
     from venturi.store.place import store_directory
 
     site = machine_named(machine)
     missed = False
     for file in files:
-        campaign = load_yaml(Path(file), Campaign)
+        campaign = parse_yaml(campaign_text(Path(file)), file, Campaign)
         is_missed = tell_if_missed(
             campaign, site.name, store_directory(store), lambda notice: send(notice, site.notices)
         )
@@ -394,9 +410,11 @@ def dry_run(request: CampaignRequest, folder: Path, options: dict[str, Any]) -> 
     from venturi.campaign.estimate import estimate_of
     from venturi.campaign.session import planned
 
-    campaign, tasks, points = planned(request, folder)
-    _tell_unused(campaign)
-    found = estimate_of(campaign, tasks, points, request.directory)
+    made = planned(request, folder)
+    _tell_unused(made.campaign)
+    for sentence in made.left_out:
+        click.echo(f"note: {sentence}", err=True)
+    found = estimate_of(made.campaign, made.tasks, made.points, request.directory)
     if options["as_json"]:
         click.echo(found.to_json(indent=1))
     else:

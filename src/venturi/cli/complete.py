@@ -18,6 +18,16 @@ def _workloads(_context: click.Context) -> Iterable[str]:
     return library.names()
 
 
+def _campaigns(_context: click.Context) -> Iterable[str]:
+    from venturi import library
+
+    return library.campaign_names()
+
+
+def _shipped(context: click.Context) -> Iterable[str]:
+    return [*_workloads(context), *_campaigns(context)]
+
+
 def _machines(_context: click.Context) -> Iterable[str]:
     from venturi.execute.launcher import BUILT_IN
 
@@ -54,6 +64,8 @@ _MEANINGS: dict[str, tuple[str, _Words | None]] = {
     "PATH": (_FILE, None),
     "TRACE": (_FILE, None),
     "WORKLOAD": (_FILE, _workloads),
+    "SHIPPED": ("", _shipped),
+    "CAMPAIGN": (_FILE, _campaigns),
     "MACHINE": (_FILE, _machines),
     "MACHINE.yaml": (_FILE, None),
     "RUN": (_FILE, _runs),

@@ -1,7 +1,8 @@
-"""Workloads that ship with Venturi, as data, and how a workload is found by its name.
+"""Workloads and campaigns that ship with Venturi, as data, and how one is found by its name.
 
 A workload is a file `workload/NAME.yaml`, or a folder `workload/NAME/` with `workload.yaml` and a
-`README.md` where there is more to say than fits into it.
+`README.md` where there is more to say than fits into it. A campaign is a file
+`campaign/NAME.yaml`.
 """
 
 from __future__ import annotations
@@ -59,6 +60,24 @@ def unknown(name: str) -> UserError:
         f"there is no workload '{name}'",
         f"{meant}Name one of `venturi library ls`, a YAML file, or a run (@last, an id)",
     )
+
+
+def campaign_names() -> list[str]:
+    """Names of the campaigns that ship."""
+    return sorted(
+        entry.name.removesuffix(".yaml")
+        for entry in _campaigns().iterdir()
+        if entry.name.endswith(".yaml")
+    )
+
+
+def campaign_text(name: str) -> str:
+    """The YAML text of a campaign that ships."""
+    return _campaigns().joinpath(f"{name}.yaml").read_text("utf-8")
+
+
+def _campaigns() -> Traversable:
+    return files("venturi.library").joinpath("campaign")
 
 
 def _folder() -> Traversable:

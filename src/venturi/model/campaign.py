@@ -13,7 +13,9 @@ from pydantic import Field, model_validator
 
 from venturi.model.aim import Aim
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.latency_sample import LatencyRequest, LatencySample
 from venturi.model.output import Better, OutputMetric
+from venturi.model.published_figure import CampaignContrast, ContrastRow, PublishedFigure
 from venturi.model.scaling import ScalingStudy, Study, StudyKind
 from venturi.model.verdict import Outcome, Threshold, ThresholdRow
 from venturi.model.workload import Name, Scalar, Value
@@ -160,6 +162,8 @@ class CampaignStep(Document):
     """By metric: what it must reach at every point, judged over all repetitions."""
     repeat: Positive | None = None
     """Default: the campaign's where the step measures something, else 1."""
+    sample_latency: LatencyRequest | None = None
+    """Single operations that the page draws over time, of each point's last repetition."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> CampaignStep:
@@ -173,6 +177,8 @@ class CampaignStep(Document):
             raise ValueError("a step that builds has no thresholds")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
+        if self.command and self.sample_latency is not None:
+            raise ValueError("'sample_latency' is for workloads, whose operations are known")
         return self
 
 
@@ -215,6 +221,18 @@ SlowdownLimit = Annotated[
 """`slowdown < 1.5`: the wait with its usual times."""
 
 
+class CampaignScale(Document):
+    """What a campaign changes at a named scale; steps run their workloads at the same one."""
+
+    about: str = ""
+    """How large it is, in words: nodes, ranks, bytes."""
+    space: Space | None = None
+    """In place of the campaign's."""
+    repeat: Positive | None = None
+    time: Value | None = None
+    """What one run of any step may take."""
+
+
 class Campaign(Document):
     """Steps over a space of points, repeated and interleaved."""
 
@@ -238,6 +256,15 @@ class Campaign(Document):
     """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, ResultTable] = {}
     """What `venturi campaign table` prints."""
+    scales: dict[Literal["laptop", "paper", "small", "large"], CampaignScale] = {}
+    """By the name that `--scale` takes; without an entry only `laptop` is there."""
+    leave_out_unbuilt: bool = False
+    """Points whose interface the machine's engine does not have are left out and named, instead
+    of failing."""
+    contrasts: dict[Name, CampaignContrast] = {}
+    """Ratios of metrics of two steps, or of one metric at two values of a parameter."""
+    published: list[PublishedFigure] = []
+    """What documents show of this experiment; it stands beside ours, and is no pass mark."""
 
     @property
     def quiet_wait(self) -> QuietWait | None:
@@ -355,6 +382,7 @@ class CampaignRow(Document):
     """Rules of the workload that a run broke, in words."""
     enough: str = ""
     """Why there are enough repetitions, where their number was left open."""
+    latency: LatencySample | None = None
 
     @property
     def failed_gates(self) -> list[str]:
@@ -378,6 +406,13 @@ class CampaignResult(Document):
     """How many tasks are in which state."""
     rows: list[CampaignRow]
     study: ScalingStudy | None = None
+    scale: str = ""
+    """The scale at which it ran; empty: its file has none."""
+    scale_about: str = ""
+    left_out: list[str] = []
+    """Points that were not planned, and why."""
+    contrasts: list[ContrastRow] = []
+    published: list[PublishedFigure] = []
 
     @property
     def fails_a_gate(self) -> bool:

@@ -120,6 +120,8 @@ class Bound(Document):
     operation: Literal["write", "read"]
     bytes_per_second: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     about: str = ""
+    target: str = ""
+    """Only in this one of the machine's targets; empty: in all."""
 
 
 class Software(Document):

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from venturi.model.background import Background
+from venturi.model.ceiling import Ceiling
 from venturi.model.command import CommandRun
 from venturi.model.document import (
     Count,
@@ -266,6 +267,8 @@ class Record(Document):
     """The name of the machine's file; `local` for this host."""
     run_of: RunOf | None = None
     """Which run of a campaign this is."""
+    ceilings: list[Ceiling] = []
+    """What the machine can move at most, the lowest first; empty: nothing is known."""
     file_facts: list[FileFacts] = []
     """What the libraries said is in force for files: hints of MPI-IO."""
     warnings: list[str] = []

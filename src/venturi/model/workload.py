@@ -313,8 +313,9 @@ class CacheStep(Document):
     policy: CachePolicy = CachePolicy.KEEP
     overfill: Value | None = None
     """Bytes that are written and read before the phase, such as `2 * server_memory`."""
-    occupy: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?%$")] | None = None
-    """Share of each node's memory that is locked while the phase runs, such as `90 %`."""
+    occupy: Annotated[str, Field(pattern=r"^[^%]+%$")] | None = None
+    """Share of each node's memory that is locked while the phase runs, such as `90 %`; before the
+    sign a number or an expression of parameters."""
 
 
 class LimitStep(Document):

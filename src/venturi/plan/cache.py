@@ -26,11 +26,12 @@ def cache_of(
     if cache.overfill is not None:
         found["overfill_bytes"] = _overfill(cache.overfill, scope, server_memory_bytes, where)
     if cache.occupy is not None:
-        share = float(cache.occupy.rstrip(" %")) / 100
-        if share > 1:
+        percent = cache.occupy.removesuffix("%").strip()
+        share = float(scope.constant(percent, f"{where}.occupy")) / 100
+        if not 0 <= share <= 1:
             raise UserError(
-                f"{where}.occupy: {cache.occupy} is more than all memory of a node",
-                "give 100 % or less",
+                f"{where}.occupy: {100 * share:g} % is no share of a node's memory",
+                "give 0 % to 100 %",
             )
         found["occupy_share"] = share
     return found

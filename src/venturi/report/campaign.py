@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.output import Better
-from venturi.report import quantity, scaling_study
+from venturi.report import published_figure, quantity, scaling_study
 from venturi.report.block import (
     Block,
     Chapter,
@@ -23,7 +23,7 @@ from venturi.report.campaign_text import (
     metric_text,
     runs_text,
 )
-from venturi.report.figure import scaling
+from venturi.report.figure import latency_scatter, scaling
 from venturi.report.quantity import Units
 from venturi.report.verdict import OUTCOME_TONES
 
@@ -48,11 +48,24 @@ def page_of(result: CampaignResult, units: Units) -> Page:
         headlines=(*first, *_headlines(result, measured, units)),
         remarks=_remarks(result),
         sections=tuple(
-            [*studied, *filter(_is_full, sections), *_failures(result), _all(result, units)]
+            [
+                *studied,
+                *published_figure.sections(result),
+                *filter(_is_full, sections),
+                *_failures(result),
+                _all(result, units),
+            ]
         ),
         withheld="" if measured else "No run has measured anything yet.",
-        facts=f"{quantity.counted(result.points, 'point')} · {_said(result)} · {result.machine} · "
-        f"{result.directory}",
+        facts=" · ".join(
+            [
+                quantity.counted(result.points, "point"),
+                _said(result),
+                *([f"scale {result.scale}"] if result.scale else []),
+                result.machine,
+                result.directory,
+            ]
+        ),
     )
     return Page(f"Campaign {result.name}", result.about, (chapter,))
 
@@ -136,6 +149,7 @@ def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
         remarks.append(
             Paragraph(f"{quantity.counted(unfinished, 'run')} have not come to an end yet.", "fair")
         )
+    remarks += [Paragraph(f"{text}.", "fair") for text in result.left_out]
     metrics = [metric for row in result.rows for metric in row.metrics]
     if any(metric.coverage < _SURE for metric in metrics):
         remarks.append(
@@ -158,7 +172,8 @@ def _measured(rows: list[CampaignRow], step: str, units: Units, studied: set[str
 
     None for metrics that are `studied`: what cannot be told apart is said there.
     """
-    blocks: list[Block] = []
+    drawn = latency_scatter.over_time(rows)
+    blocks: list[Block] = [] if drawn is None else [drawn]
     for name in [name for name in _judged(rows) if name not in studied]:
         finding = _finding(rows, name, units)
         blocks.append(scaling.over(rows, name, finding) or Paragraph(finding))

@@ -14,6 +14,7 @@ from venturi.report.quantity import Units
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from venturi.model.campaign import Campaign
     from venturi.model.workload import Workload
 
 _MOST_HINTS = 3
@@ -28,15 +29,22 @@ _LEAST_PLACE = 16
 """Characters of a directory that are shown at least."""
 
 
-def print_library(workloads: Sequence[Workload], console: Console, whole: bool = False) -> None:
-    """The workloads that ship: what each is called by its own text, or all of that text."""
+def print_library(
+    workloads: Sequence[Workload],
+    campaigns: Sequence[Campaign],
+    console: Console,
+    whole: bool = False,
+) -> None:
+    """The workloads and campaigns that ship: the first sentence on each, or all of its text."""
     out = Printer(console)
-    titles = ("WORKLOAD", "WHAT IT DOES")
-    texts = [(w.name, " ".join(w.about.split())) for w in workloads]
-    rows = texts if whole else [(name, _title(text)) for name, text in texts]
-    out.table(titles, rows, titles, prose=True)
-    out.line()
+    for kind, shipped in (("WORKLOAD", workloads), ("CAMPAIGN", campaigns)):
+        titles = (kind, "WHAT IT DOES")
+        texts = [(one.name, " ".join(one.about.split())) for one in shipped]
+        rows = texts if whole else [(name, _title(text)) for name, text in texts]
+        out.table(titles, rows, titles, prose=True)
+        out.line()
     out.line(" venturi library show NAME   venturi plan NAME   venturi run NAME -d DIR")
+    out.line(" venturi campaign run NAME -d DIR")
 
 
 def _title(text: str) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from venturi.analyse.fidelity import fidelity_of
 from venturi.analyse.label import (
     in_memory_rows,
@@ -26,6 +28,7 @@ from venturi.analyse.verdict import VerdictFacts, verdict_of
 from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
 from venturi.model.background import Background
+from venturi.model.ceiling import Ceiling
 from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
@@ -77,6 +80,7 @@ class RunFacts(Document):
     substituted: list[Substitution]
     interfaces: list[str]
     bounds: list[Bound]
+    ceilings: list[Ceiling] = Field(default_factory=list)
     cold_wanted: list[str]
     """Paths of the phases whose caches were to be dropped."""
     faults: Count
@@ -237,6 +241,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
         environment=_environment(facts, ran.hello, ran.clock),
         commands=list(ending.commands),
         machine=facts.machine,
+        ceilings=facts.ceilings,
         run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=_warnings(facts, events, ending, strange),

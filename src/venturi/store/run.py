@@ -40,6 +40,7 @@ from venturi.plan.setting import RunSettings
 from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
 from venturi.store.background import BACKGROUND_NAME, BackgroundReader, lines_of, times_of
+from venturi.store.ceiling import bounds_at, ceilings
 from venturi.store.command import Commands
 from venturi.store.journal import RunJournal, conclude, read_events, read_samples
 from venturi.store.pacing import Pacing, Patience
@@ -286,7 +287,14 @@ def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
         parameters=made.parameters,
         substituted=made.substituted,
         interfaces=sorted({file.interface.value for file in made.plan.files}),
-        bounds=request.machine.bounds,
+        bounds=bounds_at(request.machine, request.directory.absolute()),
+        ceilings=ceilings(
+            request.machine,
+            request.directory.absolute(),
+            request.store,
+            platform.node(),
+            request.settings.nodes,
+        ),
         cold_wanted=made.totals.cold_phases,
         faults=sum(len(file.faults) for file in made.plan.files),
         warnings=[*request.warnings, *made.warnings],

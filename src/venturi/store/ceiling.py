@@ -1,0 +1,139 @@
+"""The ceilings that are known of a machine before a run: stated, profiled, and from its health.
+
+A machine file's `bounds` state the peak of a target. Its profile has the best rates of a directory,
+from storage and through caches. A session of `venturi health` on the same host has the memory's
+rate, and the speeds of network interfaces and of PCI links of storage.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal, cast
+
+from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
+from venturi.model.health import Health
+from venturi.model.machine import Bound, Machine
+from venturi.model.profile import DataState, MeasuredCurve, Profile
+
+HEALTH_FOLDER = "health"
+_MEMORY = "memory"
+_NETWORK = re.compile(r"^(\d+) Mbit/s")
+_PORT = re.compile(r"^(\d+(?:\.\d+)?) Gb/sec")
+_PCI = re.compile(r"^(?:degraded: )?(\d+(?:\.\d+)?) GT/s(?: PCIe)? x(\d+)")
+_OLD_PCI_GT = 5.0
+"""Up to this speed 8 of 10 bits are data, above it 128 of 130."""
+_MOVES = ("write", "read")
+
+
+def bounds_at(machine: Machine, directory: Path) -> list[Bound]:
+    """The bounds that hold in a directory: those of no target, and those of the one it lies in."""
+    places = [directory, *directory.parents]
+    here = {target.name for target in machine.targets if Path(target.path) in places}
+    return [bound for bound in machine.bounds if not bound.target or bound.target in here]
+
+
+def ceilings(
+    machine: Machine, directory: Path, store: Path, host: str, nodes: int
+) -> list[Ceiling]:
+    """All that is known, the lowest first."""
+    found = [
+        Ceiling(
+            operation=bound.operation,
+            bytes_per_second=bound.bytes_per_second,
+            layer=CeilingLayer.STORAGE,
+            source=CeilingSource.MACHINE_FILE,
+            about=bound.about or f"bound of {bound.operation}",
+        )
+        for bound in bounds_at(machine, directory)
+    ]
+    if machine.profile is not None:
+        found += _of_profile(machine.profile)
+    session = newest_session(store, host)
+    if session is not None:
+        found += _of_health(session, nodes)
+    return sorted(found, key=lambda one: one.bytes_per_second)
+
+
+def newest_session(store: Path, host: str) -> Health | None:
+    """The last session of health of a host in a store; None: there is none."""
+    found = []
+    for path in (store / HEALTH_FOLDER).glob("*.json"):
+        try:
+            health = Health.model_validate_json(path.read_text("utf-8"), by_alias=True)
+        except (OSError, ValueError):
+            continue  # a baseline, or a session of another version
+        if host in health.series.split(", "):
+            found.append(health)
+    return max(found, key=lambda health: health.started, default=None)
+
+
+def _of_profile(profile: Profile) -> Iterator[Ceiling]:
+    """The best rate of each direction: reads of cold data, of cached data, and writes."""
+    for operation in _MOVES:
+        for state in (DataState.COLD, DataState.CACHED, DataState.NEW):
+            curves = [
+                curve
+                for curve in profile.curves
+                if curve.access.operation.value == operation
+                and curve.access.state is state
+                and curve.access.is_plain
+            ]
+            best = _best(curves)
+            if best is None:
+                continue
+            rate, said = best
+            yield Ceiling(
+                operation=cast("Literal['write', 'read']", operation),
+                bytes_per_second=rate,
+                layer=CeilingLayer.DEVICE if state is DataState.COLD else CeilingLayer.MEMORY,
+                source=CeilingSource.PROFILE,
+                about=f"best rate of {said}, {profile.started[:10]}",
+            )
+
+
+def _best(curves: Iterable[MeasuredCurve]) -> tuple[float, str] | None:
+    """The highest rate of all ranks on curves, and how it was reached."""
+    rates = [
+        (point.ranks * point.bytes / point.seconds, f"{curve.access.text()}, {point.ranks} ranks")
+        for curve in curves
+        for point in curve.points
+        if point.bytes and point.seconds > 0
+    ]
+    return max(rates, default=None)
+
+
+def _of_health(health: Health, nodes: int) -> Iterator[Ceiling]:
+    """Memory by its kernels; links by what the system says of them, of all nodes together."""
+    said = f"session of {health.started[:10]}"
+    memory = [(r.value, r.metric) for r in health.rows if r.part == _MEMORY and r.unit == "B/s"]
+    if memory:
+        rate, name = max(memory)
+        yield _both(nodes * rate, CeilingLayer.MEMORY, f"{name}, {said}")
+    for entry in health.audit:
+        about = f"{entry.key}, {entry.value}, {said}"
+        network, port = _NETWORK.match(entry.value), _PORT.match(entry.value)
+        pci = _PCI.match(entry.value)
+        if entry.key.startswith("network ") and network and int(network[1]) > 0:
+            yield _both(nodes * int(network[1]) * 1e6 / 8, CeilingLayer.NETWORK, about)
+        elif entry.key.startswith("port ") and port:
+            yield _both(nodes * float(port[1]) * 1e9 / 8, CeilingLayer.NETWORK, about)
+        elif entry.key.startswith("PCI link of storage") and pci:
+            rate = _pci_bytes_per_second(float(pci[1]), int(pci[2]))
+            yield _both(nodes * rate, CeilingLayer.DEVICE, about)
+
+
+def _both(rate: float, layer: CeilingLayer, about: str) -> Ceiling:
+    return Ceiling(
+        operation="both",
+        bytes_per_second=rate,
+        layer=layer,
+        source=CeilingSource.HEALTH,
+        about=about,
+    )
+
+
+def _pci_bytes_per_second(gigatransfers: float, lanes: int) -> float:
+    share = 8 / 10 if gigatransfers <= _OLD_PCI_GT else 128 / 130
+    return gigatransfers * 1e9 * lanes * share / 8
