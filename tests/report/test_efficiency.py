@@ -40,6 +40,7 @@ def session(host: str, started: str, audit: list[AuditEntry]) -> Health:
         state=HealthState.OK,
         says="",
     )
+    cached = row.model_copy(update={"metric": "sweep: copy", "value": 400e9, "values": [400e9]})
     return Health(
         schema_="venturi.health/1",
         id=f"{started[:10]}-{host}",
@@ -50,7 +51,7 @@ def session(host: str, started: str, audit: list[AuditEntry]) -> Health:
         load_before=load,
         load_after=load,
         parts=[HealthPart(name="memory", state=HealthState.OK, says="")],
-        rows=[row],
+        rows=[cached, row],
         consistency=[],
         audit=audit,
         audit_sha256="0" * 64,

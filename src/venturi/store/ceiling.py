@@ -18,7 +18,8 @@ from venturi.model.machine import Bound, Machine
 from venturi.model.profile import DataState, MeasuredCurve, Profile
 
 HEALTH_FOLDER = "health"
-_MEMORY = "memory"
+_MEMORY = "triad: triad"
+"""Of a session of health: all cores together, on arrays that no cache holds."""
 _NETWORK = re.compile(r"^(\d+) Mbit/s")
 _PORT = re.compile(r"^(\d+(?:\.\d+)?) Gb/sec")
 _PCI = re.compile(r"^(?:degraded: )?(\d+(?:\.\d+)?) GT/s(?: PCIe)? x(\d+)")
@@ -107,10 +108,9 @@ def _best(curves: Iterable[MeasuredCurve]) -> tuple[float, str] | None:
 def _of_health(health: Health, nodes: int) -> Iterator[Ceiling]:
     """Memory by its kernels; links by what the system says of them, of all nodes together."""
     said = f"session of {health.started[:10]}"
-    memory = [(r.value, r.metric) for r in health.rows if r.part == _MEMORY and r.unit == "B/s"]
-    if memory:
-        rate, name = max(memory)
-        yield _both(nodes * rate, CeilingLayer.MEMORY, f"{name}, {said}")
+    for row in health.rows:
+        if row.metric == _MEMORY and row.unit == "B/s":
+            yield _both(nodes * row.value, CeilingLayer.MEMORY, f"triad of all cores, {said}")
     for entry in health.audit:
         about = f"{entry.key}, {entry.value}, {said}"
         network, port = _NETWORK.match(entry.value), _PORT.match(entry.value)
