@@ -60,14 +60,40 @@ class NameUses:
     needs: Column
     """Whether it could not be done if the file were not there."""
     removes: Column
+    gives: Column
+    """The name that a file gets; -1: it keeps its own."""
+
+    def given(self) -> tuple[Column, Column]:
+        """The rows that give a name, and the order in time of all rows with one more for each."""
+        given = np.flatnonzero(self.gives >= 0)
+        rows = np.concatenate([np.arange(len(self.name)), given])
+        return given, np.argsort(rows, kind="stable")
+
+    def with_given(self) -> NameUses:
+        """The same, and one more row for each name that a file got, behind the one that gives it."""
+        given, in_time = self.given()
+        none = np.zeros(len(given), bool)
+        return NameUses(
+            name=np.concatenate([self.name, self.gives[given]])[in_time],
+            rank=np.concatenate([self.rank, self.rank[given]])[in_time],
+            asks=np.concatenate([self.asks, none])[in_time],
+            anew=np.concatenate([self.anew, none])[in_time],
+            needs=np.concatenate([self.needs, ~none])[in_time],
+            removes=np.concatenate([self.removes, none])[in_time],
+            gives=np.full(len(in_time), -1),
+        )
 
 
 def makes_file(uses: NameUses) -> Column:
     """Which openings make their file, or empty it.
 
-    A rank's first one since the last removal may make it, unless it was there: something was done
-    to it before anybody asked for it. Later ones find it there.
+    A rank's first one since the last removal may make it, unless it was there: it got that name, or
+    something was done to it, before anybody asked for it. Later ones find it there.
     """
+    given, in_time = uses.given()
+    if len(given):
+        found: Column = makes_file(uses.with_given())[np.argsort(in_time)]
+        return found[: len(uses.name)]
     order = np.argsort(uses.name, kind="stable")
     removals = np.cumsum(uses.removes[order])
     epoch = np.empty(len(order), np.int64)

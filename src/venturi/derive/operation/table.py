@@ -572,13 +572,15 @@ def _flags(
     detail, kind = operations.detail[rows], operations.kind[rows]
     opens = kind == KIND_CODES[Kind.OPEN]
     asks = opens & (detail & O_CREAT > 0)
+    name = 2 * file.astype(np.int64) + aside
     uses = NameUses(
-        name=2 * file.astype(np.int64) + aside,
+        name=name,
         rank=rank,
         asks=asks,
         anew=detail & (O_TRUNC | O_EXCL) > 0,
         needs=(opens & ~asks) | _among(kind, (Kind.STAT, Kind.TRUNCATE, Kind.ATTRIBUTE)),
         removes=_among(kind, (Kind.UNLINK, Kind.RENAME)),
+        gives=np.where((kind == KIND_CODES[Kind.RENAME]) & aside, name - 1, -1),
     )
     flags = np.where(makes_file(uses), CREATES, 0)
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
