@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from candidate import changed, context, only_step, planned, simple
 
+from venturi.model.error import UserError
 from venturi.model.plan import SyncMode
+from venturi.model.row_table import RowTable
 from venturi.model.tuning import Durability
+from venturi.plan.stream import RequestStream
 
 
 def test_a_sync_at_every_write_becomes_one() -> None:
@@ -55,3 +60,25 @@ def test_a_file_that_several_phases_write_is_synced_once(closing: str) -> None:
     )
     assert before.made.totals.operations["sync"] == 4 * 14
     assert planned(changed("sync=end", before)).totals.operations["sync"] == 4
+
+
+@pytest.mark.parametrize("closes", [1, 2])
+def test_syncs_that_rows_choose_become_one_before_the_only_close(closes: int) -> None:
+    steps = [0, 1, 2, 1, 2, 1, 2, *[3, 4] * (closes - 1), 3]
+    rows = RowTable.of({"step": steps, "size": [10 + 7 * turn for turn in range(len(steps))]})
+    chosen = ["create: f", "write: {to: f, size: size}", "sync: {on: f}", "close: f", "open: f"]
+    program = "program:\n  g:\n    - phase: p\n      do:\n        - for: calls\n          do:\n"
+    program += "            - choose:\n                by: step\n                of:\n"
+    program += "".join(f"                  - {step}\n" for step in chosen[: 3 + closes])
+    tables = json.dumps({"calls": rows.to_data()})
+    before = context(f"files: {{f: {{path: f, shared: rank}}}}\ntables: {tables}\n{program}")
+    assert before.made.totals.operations["sync"] == 4 * 3
+    if closes == 2:
+        with pytest.raises(UserError, match="nothing is made persistent more than once"):
+            changed("sync=end", before)
+        return
+    after = planned(changed("sync=end", before))
+    assert after.totals.operations["sync"] == 4
+    assert after.totals.bytes_written == before.made.totals.bytes_written
+    kinds = [one.kind.value for one in RequestStream(after.plan, 0).operations()]
+    assert kinds == ["create", "write", "write", "write", "sync", "close"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from venturi.model.plan import ItemVerb, SyncMode
+from venturi.model.row_table import RowTable
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, StepSpec, SyncStep, Workload
 from venturi.plan.file import template_names
@@ -18,7 +20,7 @@ from venturi.tune.evaluation_context import (
     use_of,
     uses_of,
 )
-from venturi.tune.rewrite import Steps, altered, with_data, with_steps
+from venturi.tune.rewrite import Steps, altered, named_in, with_data, with_steps
 
 _WORDS = ("end", "fdatasync")
 
@@ -40,9 +42,11 @@ def _at_end(context: EvaluationContext) -> Variant:
     if not files and not trees:
         raise DoesNotApply("nothing is made persistent more than once in a phase")
     again = _closed_often(workload, files)
-    changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
+    changed = with_steps(workload, lambda step: _without(step, files, trees, workload), chosen=True)
     ends = _ends_of(workload, files)
-    changed = with_steps(changed, lambda step: _closing(step, files, trees, again, ends))
+    changed = with_steps(
+        changed, lambda step: _closing(step, files, trees, again, ends), chosen=True
+    )
     first = next(iter(files or trees))
     call = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
     called, sign, elsewhere = call.partition(" (")
@@ -64,13 +68,42 @@ def _synced_often(workload: Workload) -> dict[str, SyncMode]:
     for use in uses_of(workload):
         if use.is_write and use.step.sync is not SyncMode.NONE:
             found[use.name] = use.step.sync
+    left = _not_closed_once(workload)
     for step in steps_of(workload):
         if step.for_ is None:
             continue
-        for inner in _below(step):
+        for inner in [*_below(step), *_chosen_in(step)]:
             if isinstance(inner.sync, SyncStep) and inner.sync.on in workload.files:
                 found.setdefault(inner.sync.on, inner.sync.mode)
-    return {name: mode for name, mode in found.items() if mode is not SyncMode.FILE_SYSTEM}
+    return {
+        name: mode
+        for name, mode in found.items()
+        if mode is not SyncMode.FILE_SYSTEM and name not in left
+    }
+
+
+def _chosen_in(step: StepSpec) -> list[StepSpec]:
+    """The steps in a loop of which a number chooses one."""
+    return [one for inner in _below(step) if inner.choose is not None for one in inner.choose.of]
+
+
+def _not_closed_once(workload: Workload) -> set[str]:
+    """Files on which the rows of a table work, unless one row alone opens them and one closes them:
+    only that one is an end."""
+    used: set[str] = set()
+    opens: Counter[str] = Counter()
+    closes: Counter[str] = Counter()
+    for loop in steps_of(workload):
+        table = workload.tables.get(loop.for_ or "")
+        for choose in [inner.choose for inner in _below(loop) if inner.choose is not None]:
+            used |= named_in(choose.of)
+            if not isinstance(table, RowTable) or choose.by not in table.columns:
+                continue
+            rows = Counter(table.column(str(choose.by)))
+            for number, one in enumerate(choose.of):
+                closes[one.close or ""] += rows[number]
+                opens[one.create or one.open or ""] += rows[number]
+    return {name for name in used if (opens[name], closes[name]) != (1, 1)}
 
 
 def _below(step: StepSpec) -> list[StepSpec]:
@@ -174,7 +207,7 @@ def _all_below(steps: Sequence[StepSpec | BareStep]) -> list[StepSpec]:
     found = []
     for step in steps:
         if isinstance(step, StepSpec):
-            found += [step, *_all_below(step.do or [])]
+            found += [step, *_all_below(step.inner)]
     return found
 
 

@@ -33,22 +33,23 @@ def bare(workload: Workload) -> Workload:
     )
 
 
-def with_steps(
-    workload: Workload, change: Callable[[StepSpec], Sequence[StepSpec | BareStep] | None]
-) -> Workload:
+Change = Callable[[StepSpec], Sequence[StepSpec | BareStep] | None]
+
+
+def with_steps(workload: Workload, change: Change, chosen: bool = False) -> Workload:
     """Each step replaced by those that `change` gives for it; None keeps it.
 
-    Steps inside of others come before these.
+    Steps inside of others come before these; those of which a number chooses one are left alone,
+    unless `chosen`: then each keeps its place.
     """
     return workload.model_copy(
-        update={"program": {group: _body(s, change) for group, s in workload.program.items()}}
+        update={
+            "program": {group: _body(s, change, chosen) for group, s in workload.program.items()}
+        }
     )
 
 
-def _body(
-    steps: Sequence[StepSpec | BareStep],
-    change: Callable[[StepSpec], Sequence[StepSpec | BareStep] | None],
-) -> Steps:
+def _body(steps: Sequence[StepSpec | BareStep], change: Change, chosen: bool) -> Steps:
     result: Steps = []
     for step in steps:
         if not isinstance(step, StepSpec):
@@ -56,10 +57,20 @@ def _body(
             continue
         inner = step
         if step.do is not None:
-            inner = step.model_copy(update={"do": _body(step.do, change)})
+            inner = step.model_copy(update={"do": _body(step.do, change, chosen)})
+        elif step.choose is not None and chosen:
+            of = [_as_one(_body([one], change, chosen)) for one in step.choose.of]
+            inner = step.model_copy(update={"choose": step.choose.model_copy(update={"of": of})})
         changed = change(inner)
         result += [inner] if changed is None else changed
     return result
+
+
+def _as_one(steps: Steps) -> StepSpec | BareStep:
+    """Steps as one, which does nothing where there is none."""
+    if len(steps) == 1:
+        return steps[0]
+    return StepSpec(when=1, do=steps) if steps else StepSpec(compute=0)
 
 
 def live(workload: Workload, number: Callable[[Value], Number | None]) -> Workload:
