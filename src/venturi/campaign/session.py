@@ -188,11 +188,13 @@ def create(request: CampaignRequest, folder: Path) -> Opened:
     made = planned(request, folder)
     campaign, tasks, points = made.campaign, made.tasks, made.points
     estimate = estimate_of(campaign, tasks, points, request.directory)
-    check_nodes(machine_named(request.machine), max(task.nodes for task in tasks))
+    machine = machine_named(request.machine)
+    if machine.scheduler is None:
+        check_nodes(machine, max(task.nodes for task in tasks))
     for name, directory in (request.targets or {"": request.directory}).items():
         check_directory(directory)
         own = _in_target(estimate, name)
-        check_limits(own, machine_named(request.machine), directory)
+        check_limits(own, machine, directory)
     for source in {
         source_at(task.source, task.commit, request.store) for task in tasks if task.commit
     }:
