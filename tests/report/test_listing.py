@@ -119,9 +119,9 @@ def test_the_library_says_what_each_is(about: str, title: str) -> None:
     program: dict[str, Any] = {"tasks": ["barrier"]}
     loaded = [Workload(workload=1, name="quick", about=about, program=program)]
     to, whole = console(), console()
-    print_library(loaded, to)
+    print_library(loaded, [], to)
     assert f"quick     {title}\n" in re.sub(" +\n", "\n", said(to))
-    print_library(loaded, whole, whole=True)
+    print_library(loaded, [], whole, whole=True)
     assert " ".join(about.split()) in " ".join(said(whole).split())
 
 

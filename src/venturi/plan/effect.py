@@ -103,8 +103,10 @@ class _Search:
 def _others(value: Any) -> Iterator[Any]:
     """What may stand in a value's place."""
     if isinstance(value, int | float | str) and not isinstance(value, bool):
-        yield f"2 * ({value})"
-        yield f"({value}) + 1"
+        number = str(value).removesuffix("%")
+        unit = "%" if number != str(value) else ""
+        yield f"2 * ({number}){unit}"
+        yield f"({number}) + 1{unit}"
     yield _GONE
 
 
