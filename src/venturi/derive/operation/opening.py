@@ -70,7 +70,7 @@ class NameUses:
         return given, np.argsort(rows, kind="stable")
 
     def with_given(self) -> NameUses:
-        """The same, and one more row for each name that a file got, behind the one that gives it."""
+        """The same, and a row more for each name that a file got, behind the one that gives it."""
         given, in_time = self.given()
         none = np.zeros(len(given), bool)
         return NameUses(
