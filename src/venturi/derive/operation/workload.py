@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from venturi.derive.cost import BITS_PER_TABLE, LEAST_SECONDS, cost_bits
+from venturi.derive.cost import LEAST_SECONDS, cost_bits
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
 from venturi.derive.nest.call import RankCalls, calls_of
@@ -206,12 +206,7 @@ def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact |
     told = tabled(table, calls, known_as)
     program = {GROUP: list(told.steps)}
     update = {"files": told.files, "program": program, "tables": told.tables}
-    exact = _if_sound(table, workload.model_copy(update=update), 0, told.told)
-    left = np.setdiff1d(table.file, table.file[told.told])
-    if exact is None or not len(left):
-        return exact
-    # Files without any call are more than their calls: a reader looks for them in vain.
-    return replace(exact, bits=exact.bits + 10 * BITS_PER_TABLE)
+    return _if_sound(table, workload.model_copy(update=update), 0, told.told)
 
 
 def _call_by_call(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
