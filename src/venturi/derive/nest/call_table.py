@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -227,10 +227,24 @@ def _rounded(times_ns: Column) -> Column:
     return found
 
 
-_EntryKey = tuple[str, bool, bool, str, str, bool, bool]
-"""What the stream is called, whether its files are there before the run, whether they have names
-that they lose, how they are opened, through what, whether they are appended to, and whether they
-lie in no folder: names that files lose, where the folder of the others may not be there yet."""
+class _EntryKey(NamedTuple):
+    """What files have in common that are one entry."""
+
+    stream: str
+    """What it is called."""
+    is_folder: bool
+    home: str | None
+    """What the stream is called of the folders in which they lie; None: they lie in none, as names
+    that files lose where the program makes the folder of the others."""
+    is_staged: bool
+    """Whether they are there before the run."""
+    is_aside: bool
+    """Whether they have names that they lose."""
+    way: str
+    """How they are opened."""
+    interface: str
+    grows: bool
+    """Whether they are appended to."""
 
 
 class _TableEntries:
@@ -242,6 +256,9 @@ class _TableEntries:
         staged = _staged_bytes(calls)
         self._places: dict[_EntryKey, int] = {}
         self.names: list[str] = []
+        self._words: dict[str, str] = {}
+        """What the names of folders begin with, by what their stream is called: a capture of the
+        proxy tells by it what a folder stands for."""
         found = []
         made = set(calls.file[calls.kind == MKDIR].tolist())
         folders = _folders(calls, made)
@@ -251,16 +268,24 @@ class _TableEntries:
         columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
         grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
         after = []
-        low = made_folder_of(table, calls.row)
+        folder_of = made_folder_of(table, calls.row)
         for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
-            interface = table.interfaces[file].value
-            is_staged = 2 * file + aside in staged
-            word = _DIRECTORY if file in made else known_as[file]
-            way = table.manners[file].way
-            is_low = bool(aside) and file in low
-            found.append(self._place((word, is_staged, bool(aside), way, interface, grows, is_low)))
-            renamed = (word, 2 * file in staged, False, way, interface, file in grown, False)
-            after.append(self._place(renamed) if kind == RENAME else 0)
+            home = known_as[folder_of[file] // 2] if file in folder_of else ""
+            last = _EntryKey(
+                stream=known_as[file],
+                is_folder=file in made,
+                home=home,
+                is_staged=2 * file in staged,
+                is_aside=False,
+                way=table.manners[file].way,
+                interface=table.interfaces[file].value,
+                grows=file in grown,
+            )
+            key = last._replace(is_staged=2 * file + aside in staged, is_aside=aside, grows=grows)
+            if aside and file in folder_of:
+                key = key._replace(home=None)
+            found.append(self._place(key))
+            after.append(self._place(last) if kind == RENAME else 0)
         self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
         first = np.unique(calls.handle, return_index=True)[1]
         self.length_of_call = np.zeros(len(calls.handle), np.int64)
@@ -273,9 +298,9 @@ class _TableEntries:
         return self._places[key]
 
     def _name(self, key: _EntryKey) -> str:
-        word = _WORD.sub("_", key[0].rpartition("/")[2]).strip("_").lower() or "file"
+        word = _WORD.sub("_", key.stream.rpartition("/")[2]).strip("_").lower() or "file"
         word = word if word[0].isalpha() else f"f_{word}"
-        word += "_new" * key[2]
+        word = (_DIRECTORY if key.is_folder else word) + "_new" * key.is_aside
         taken = {*self.names, *RESERVED_NAMES, *COLUMNS, TABLE}
         name, number = word, 2
         while name in taken:
@@ -283,26 +308,30 @@ class _TableEntries:
         return name
 
     def _path(self, key: _EntryKey, name: str) -> str:
-        if not self.has_folders or key[-1]:
+        if not self.has_folders or key.home is None:
             return f"{name}_{{{FILE}}}"
-        if key[0] == _DIRECTORY:
-            return f"{_DIRECTORY}_{{{FILE}}}.{{rank}}"
-        return f"{_DIRECTORY}_{{{FOLDER}}}.{{rank}}/{name}_{{{FILE}}}"
+        if key.is_folder:
+            return f"{self._word(key.stream)}_{{{FILE}}}.{{rank}}"
+        return f"{self._word(key.home)}_{{{FOLDER}}}.{{rank}}/{name}_{{{FILE}}}"
+
+    def _word(self, stream: str) -> str:
+        number = len(self._words) + 1
+        return self._words.setdefault(stream, f"{_DIRECTORY}{number if number > 1 else ''}")
 
     def specs(self) -> dict[str, FileSpec]:
         """The files."""
         found = {}
         for number, (key, name) in enumerate(zip(self._places, self.names, strict=True)):
             files = np.unique(self._calls.file[self.of_call == number]).tolist()
-            is_staged, interface = key[1], Interface(key[4])
-            ways = [self._calls.table.manners[file] for file in files] or [Manner(sync=key[3])]
+            interface = Interface(key.interface)
+            ways = [self._calls.table.manners[file] for file in files] or [Manner(sync=key.way)]
             found[name] = FileSpec(
                 path=self._path(key, name),
-                about="" if key[0] == _DIRECTORY else key[0],
+                about=key.stream,
                 interface=interface,
-                options=opening_options(ways, interface, True, not is_staged),
+                options=opening_options(ways, interface, True, not key.is_staged),
                 shared="rank",
-                prestage=LENGTH if is_staged else None,
+                prestage=LENGTH if key.is_staged else None,
             )
         return found
 
