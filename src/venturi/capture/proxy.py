@@ -42,6 +42,8 @@ _MAKE_FLAGS = 0o300
 _LOOK_FLAGS = 0o4000 | 0o10000000
 """O_NONBLOCK and O_PATH: with these the engine opens names to look at them, never for a program."""
 _DIRECTORY_FLAG = 0o200000
+_FIND_FLAGS = 0o10000000 | _DIRECTORY_FLAG
+"""O_PATH and O_DIRECTORY."""
 _DATASET_LAYERS = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
 
 
@@ -165,8 +167,9 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     is_root = np.append(np.array([name == "" for name in names]), False)[file]
     holder = root[file].astype(ops.file.dtype)
     single = ~np.append(_are_in_trees(names, workload), True)[file]
+    kept &= ~(finds := _finds_folders(ops, holder) & ~is_root)
     for process in np.unique(ops.process[kept]):
-        mine = np.flatnonzero(ops.process == process)
+        mine = np.flatnonzero((ops.process == process) & ~finds)
         kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], single[mine], staged)
     made = _hold(names, staged) | _are_staged_folders(names, workload)
     kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(made, False)[file])
@@ -303,6 +306,16 @@ def _are_in_trees(names: list[str | None], workload: Workload) -> Column:
 def template_of(path: str) -> str:
     """A pattern for the names that a workload's path stands for."""
     return re.sub(r"\\\{[^}]*\\\}", r"\\d+", re.escape(path))
+
+
+def _finds_folders(ops: Operations, holder: Column) -> Column:
+    """Mask: the engine opens and closes the folder of a name before a call on it, which is no more
+    than a step of the path: calls that stood side by side without folders still do."""
+    opens = ops.is_kind(Kind.OPEN)
+    finds = opens & (ops.detail & _FIND_FLAGS == _FIND_FLAGS)
+    others = np.unique(holder[opens & ~finds])
+    found: Column = (finds | ops.is_kind(Kind.CLOSE)) & np.isin(holder, holder[finds])
+    return found & ~np.isin(holder, others)
 
 
 def _housekeeping(
