@@ -189,7 +189,7 @@ def create(request: CampaignRequest, folder: Path) -> Opened:
     campaign, tasks, points = made.campaign, made.tasks, made.points
     estimate = estimate_of(campaign, tasks, points, request.directory)
     machine = machine_named(request.machine)
-    if machine.scheduler is None:
+    if machine.scheduler.kind is SchedulerKind.LOCAL:
         check_nodes(machine, max(task.nodes for task in tasks))
     for name, directory in (request.targets or {"": request.directory}).items():
         check_directory(directory)
