@@ -123,12 +123,12 @@ def site_script() -> str:
 
 def explore_script() -> str:
     """The script of a site's pages on which people choose what is drawn."""
-    return _template("explore.js")
+    return _template("element.js") + _template("explore.js")
 
 
 def choose_script() -> str:
     """The script of a site's pages on which people choose what is compared."""
-    return _template("choose.js")
+    return _template("element.js") + _template("choose.js")
 
 
 @cache

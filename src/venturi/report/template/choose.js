@@ -1,29 +1,9 @@
 // Two sides of one workload to choose: machines, days or single sessions, beside each other.
-"use strict";
 (() => {
   const data = globalThis.venturiData;
   const place = document.getElementById("explore");
   if (!data || !place) return;
   const CONFIDENCE = 0.95;
-
-  const element = (name, attributes, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key in made) made[key] = value; else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
-  const shown = (value, unit) => {
-    const bytes = unit === "B/s" || unit === "B";
-    const base = bytes ? 1024 : 1000;
-    const names = bytes ? ["", "Ki", "Mi", "Gi", "Ti", "Pi"] : ["", "k", "M", "G", "T", "P"];
-    let step = 0;
-    if (bytes || /^(op|1|flop)\/s$/.test(unit)) {
-      while (Math.abs(value) >= base && step < names.length - 1) { value /= base; step += 1; }
-    }
-    return `${Number(value.toPrecision(3))} ${names[step]}${unit}`.trim();
-  };
 
   // The median and its interval by order statistics, as every page of Venturi has them:
   // src/venturi/model/statistic.py says where the formula comes from; a test compares the two.

@@ -1,5 +1,4 @@
 // One workload to explore: a metric over time or a parameter, grouped; as a picture and a table.
-"use strict";
 (() => {
   const data = globalThis.venturiData;
   const place = document.getElementById("explore");
@@ -9,29 +8,11 @@
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#59626d"];
   const WIDTH = 900, HEIGHT = 340, LEFT = 90, RIGHT = 20, TOP = 24, BOTTOM = 40;
 
-  const element = (name, attributes, ...children) => {
-    const made = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) {
-      if (key in made) made[key] = value; else made.setAttribute(key, value);
-    }
-    made.append(...children);
-    return made;
-  };
   const drawn = (name, attributes, text = "") => {
     const made = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
     made.textContent = text;
     return made;
-  };
-  const shown = (value, unit) => {
-    const bytes = unit === "B/s" || unit === "B";
-    const base = bytes ? 1024 : 1000;
-    const names = bytes ? ["", "Ki", "Mi", "Gi", "Ti", "Pi"] : ["", "k", "M", "G", "T", "P"];
-    let step = 0;
-    if (bytes || /^(op|1|flop)\/s$/.test(unit)) {
-      while (Math.abs(value) >= base && step < names.length - 1) { value /= base; step += 1; }
-    }
-    return `${Number(value.toPrecision(3))} ${names[step]}${unit}`.trim();
   };
   const numeric = (value) => {
     if (typeof value === "number") return value;
