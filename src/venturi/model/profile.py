@@ -141,6 +141,16 @@ class Point(Document):
     operations: Positive
     """Of one rank in one repetition."""
 
+    @property
+    def operations_per_second(self) -> float:
+        """Of all ranks together."""
+        return self.ranks / max(self.seconds, 1e-12)
+
+    @property
+    def bytes_per_second(self) -> float:
+        """Of all ranks together."""
+        return self.bytes * self.operations_per_second
+
 
 class MeasuredCurve(Document):
     """All points of one manner."""

@@ -9,7 +9,7 @@ from venturi.model.error import UserError
 from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import MeasuredCurve, Order, Profile, Volume
+from venturi.model.profile import MeasuredCurve, Order, Point, Profile, Volume
 from venturi.model.site import SiteCeiling, SiteMachineFile
 from venturi.model.yaml_text import load_yaml
 from venturi.site.source import Source
@@ -86,13 +86,13 @@ def _measured(profile: Profile) -> Iterator[SiteCeiling]:
 
 
 def _best(curve: MeasuredCurve, unit: str) -> SiteCeiling:
-    def rate(bytes_moved: int, ranks: int, seconds: float) -> float:
-        return (bytes_moved if unit == "B/s" else 1) * ranks / max(seconds, 1e-12)
+    def rate(point: Point) -> float:
+        return point.bytes_per_second if unit == "B/s" else point.operations_per_second
 
-    best = max(curve.points, key=lambda point: rate(point.bytes, point.ranks, point.seconds))
+    best = max(curve.points, key=rate)
     return SiteCeiling(
         what=curve.access.text(),
-        value=rate(best.bytes, best.ranks, best.seconds),
+        value=rate(best),
         unit=unit,
         of="" if unit == "B/s" else curve.access.operation.value,
         ranks=best.ranks,

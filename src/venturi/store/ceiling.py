@@ -97,7 +97,7 @@ def _of_profile(profile: Profile) -> Iterator[Ceiling]:
 def _best(curves: Iterable[MeasuredCurve]) -> tuple[float, str] | None:
     """The highest rate of all ranks on curves, and how it was reached."""
     rates = [
-        (point.ranks * point.bytes / point.seconds, f"{curve.access.text()}, {point.ranks} ranks")
+        (point.bytes_per_second, f"{curve.access.text()}, {point.ranks} ranks")
         for curve in curves
         for point in curve.points
         if point.bytes and point.seconds > 0
