@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from command_line import venturi
 from venturi.campaign.space import points_of
 from venturi.campaign.study import others_of
 from venturi.model.campaign import Campaign
@@ -31,18 +29,6 @@ steps:
       rate: {derive: 1000 / time, unit: 1/s, better: higher}
 """
 STRONG = "{kind: strong, over: tasks%s}"
-
-
-def venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command in a folder, with a store of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"VENTURI_STORE": str(folder / "store"), "COLUMNS": "80"},
-    )
 
 
 def run(folder: Path, study: str, last: int = 156, *words: str) -> tuple[int, dict[str, Any]]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import command_line
 from venturi import library
 from venturi.campaign.contrast import contrast_rows
 from venturi.campaign.latency_sample import sample_of
@@ -25,18 +24,7 @@ from venturi.model.published_figure import PublishedPoint, amount_of
 from venturi.model.yaml_text import parse_yaml
 
 NAMES = library.campaign_names()
-
-
-def venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command in a folder, with a store of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"VENTURI_STORE": str(folder / "store"), "COLUMNS": "100"},
-    )
+venturi = partial(command_line.venturi, columns=100)
 
 
 def loaded(name: str) -> Campaign:

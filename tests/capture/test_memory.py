@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from command_line import venturi
 from venturi.model.operation import FRESH, LOOKED_AT, MEMORY_SHIFT, MEMORY_UNIT, Column, Kind
 from venturi.model.trace_folder import Captured, read_trace
 from venturi.model.workload import DataStep, Workload
@@ -45,19 +44,6 @@ os.close(fd)
 SIZE, COUNT = 65536, 128
 
 
-def venturi(place: Path, *words: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )
-    assert done.returncode in (0, 4), done.stderr
-
-
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a capture, the proxy that it makes, and a capture of that."""
@@ -67,8 +53,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (made / name).write_bytes(bytes(SIZE * COUNT))
     (made / "io").mkdir()
     only = ("--only", f"{made}/*.in", "--only", f"{made}/out")
-    venturi(made, "capture", "-q", "-o", "app.trace", *only, "--", sys.executable, "app.py")
-    venturi(made, "derive", "app.trace", "--check", "-d", "io", "-o", "app.yaml")
+    for words in (
+        ("capture", "-q", "-o", "app.trace", *only, "--", sys.executable, "app.py"),
+        ("derive", "app.trace", "--check", "-d", "io", "-o", "app.yaml"),
+    ):
+        done = venturi(made, *words)
+        assert done.returncode in (0, 4), done.stderr
     return made
 
 

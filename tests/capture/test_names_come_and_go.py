@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import venturi
 from venturi.library import load
 
 PROGRAM = Path(__file__).with_name("program") / "names.py"
-
-
-def venturi(place: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize(
@@ -38,8 +23,12 @@ def test_the_proxy_does_what_can_be_done_again(tmp_path: Path, seed: int, steps:
     for number in range(6):
         (used / f"old{number}").write_bytes(bytes(30_000))
     program = [sys.executable, str(PROGRAM), str(seed), str(used), str(steps)]
-    venturi(tmp_path, "capture", "-q", "-o", "app.trace", "--", *program)
-    venturi(tmp_path, "derive", "app.trace", "-o", "app.yaml")
+    for words in (
+        ("capture", "-q", "-o", "app.trace", "--", *program),
+        ("derive", "app.trace", "-o", "app.yaml"),
+    ):
+        done = venturi(tmp_path, *words)
+        assert done.returncode == 0, done.stdout + done.stderr
     origin = load(str(tmp_path / "app.yaml")).origin
     assert origin is not None
     likeness = origin.likeness
@@ -48,5 +37,6 @@ def test_the_proxy_does_what_can_be_done_again(tmp_path: Path, seed: int, steps:
     assert not likeness.is_equal or likeness.application == likeness.proxy
     assert likeness.alike >= 0.6 * likeness.application
     (tmp_path / "io").mkdir()
-    venturi(tmp_path, "run", "app.yaml", "-d", "io", "--repeat", "2", "-q")
+    ran = venturi(tmp_path, "run", "app.yaml", "-d", "io", "--repeat", "2", "-q")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not list((tmp_path / "io").iterdir())

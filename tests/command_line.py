@@ -1,0 +1,21 @@
+"""`venturi` as its user types it, in a folder with a store of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def venturi(folder: Path, *words: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end and returns what it said."""
+    return subprocess.run(
+        [sys.executable, "-m", "venturi", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=os.environ | {"VENTURI_STORE": str(folder / "store"), "COLUMNS": str(columns)},
+    )
