@@ -7,7 +7,7 @@ counts, times or lists what a plan does is told each other step, and how often i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from venturi.model import plan as p
 from venturi.model.expression import ExpressionError
@@ -16,7 +16,7 @@ from venturi.plan.row import LoopRows, variables_of
 
 Nesting = p.For | p.Choose | p.When | p.Phase | p.Repeat
 """Steps with others inside."""
-_NESTING = frozenset({p.For, p.Choose, p.When, p.Phase, p.Repeat})
+_NESTING = frozenset(get_args(Nesting))
 Frame = p.For | p.Phase | p.Repeat
 Turns = Iterable[tuple[int, int]]
 """Turns of a loop that are followed, each with how many it stands for."""
@@ -146,8 +146,7 @@ def walk(
                     rows.leave(view.slots)
                     yield Leave(step)
             case p.Choose():
-                chosen = chosen_step(view, step)
-                yield from walk(view, [chosen], choose, times)
+                yield from walk(view, [chosen_step(view, step)], choose, times)
             case p.When():
                 if view.value(step.condition):
                     yield from walk(view, step.body, choose, times)

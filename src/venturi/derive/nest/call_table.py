@@ -145,6 +145,7 @@ class _TableCalls:
         is_data = np.isin(self.kind, DATA)
         self.handle = handle = handles_of(table, self.row)
         self.appends = kept.appends
+        self.is_before = kept.is_before
         self.is_appended = np.isin(handle, handle[self.appends])
         offset = table.offset[self.row].astype(np.int64)
         self.size = np.where(is_data, table.bytes[self.row], 0).astype(np.int64)
@@ -265,23 +266,24 @@ class _TableEntries:
         self.has_folders = bool(folders)
         self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
         table = calls.table
-        columns = (calls.file, calls.is_aside, calls.kind, calls.is_appended)
+        columns = (calls.handle, calls.kind, calls.is_appended)
         grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
         after = []
         folder_of = made_folder_of(table, calls.row)
-        for file, aside, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
+        for name, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
+            file, aside = name // 2, name % 2 == 1
             home = known_as[folder_of[file] // 2] if file in folder_of else ""
             last = _EntryKey(
                 stream=known_as[file],
                 is_folder=file in made,
                 home=home,
-                is_staged=2 * file in staged,
+                is_staged=name - aside in staged,
                 is_aside=False,
                 way=table.manners[file].way,
                 interface=table.interfaces[file].value,
                 grows=file in grown,
             )
-            key = last._replace(is_staged=2 * file + aside in staged, is_aside=aside, grows=grows)
+            key = last._replace(is_staged=name in staged, is_aside=aside, grows=grows)
             if aside and file in folder_of:
                 key = key._replace(home=None)
             found.append(self._place(key))
@@ -355,27 +357,21 @@ def _folders(calls: _TableCalls, made: set[int]) -> dict[int, int]:
 def _staged_bytes(calls: _TableCalls) -> dict[int, int]:
     """Of each name that is there before the run, how long its file must be."""
     found: dict[int, int] = {}
-    made: set[int] = set()
-    written: dict[int, int] = {}
+    written: Counter[int] = Counter()
     appended: Counter[int] = Counter()
     read, write = DATA
-    columns = (calls.handle, calls.kind, calls.makes, calls.appends, calls.end, calls.size)
-    for name, kind, makes, appends, end, size in zip(*(c.tolist() for c in columns), strict=True):
-        if kind == RENAME:
-            made.add(name - 1)
-        if name in made:
-            continue
-        if makes or kind == MKDIR:
-            made.add(name)
-            continue
-        found.setdefault(name, 0)
-        if kind == read and end > written.get(name, 0):
-            found[name] = max(found[name], end)
+    columns = (calls.handle, calls.kind, calls.appends, calls.end, calls.size)
+    named = (column[calls.is_before].tolist() for column in columns)
+    for name, kind, appends, end, size in zip(*named, strict=True):
+        needed = 0
+        if kind == read and end > written[name]:
+            needed = end
         elif kind == write:
-            written[name] = max(written.get(name, 0), end)
+            written[name] = max(written[name], end)
         if appends:
-            found[name] = max(found[name], end - size - appended[name])
+            needed = end - size - appended[name]
             appended[name] += size
+        found[name] = max(found.get(name, 0), needed)
     return found
 
 

@@ -66,6 +66,8 @@ class PossibleCalls:
     """Whether it opens, and makes the file or empties it."""
     appends: Column
     """Whether it writes where the file ends: the file is not written to elsewhere."""
+    is_before: Column
+    """Whether its name is there before the run."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -88,7 +90,8 @@ def possible(table: Table, rows: Column) -> PossibleCalls:
     found = [names.take(*call) for call in zip(*(one.tolist() for one in columns), strict=True)]
     how = np.array(found, np.int64)
     keeps = (how != IMPOSSIBLE) & (~np.isin(kind, DATA) | (size > 0))
-    return PossibleCalls(rows[keeps], (how == MAKES)[keeps], appends[keeps])
+    is_before = np.isin(handle, list(names.before))
+    return PossibleCalls(rows[keeps], (how == MAKES)[keeps], appends[keeps], is_before[keeps])
 
 
 def _is_on_the_way(kind: Column, handle: Column, makes: Column) -> Column:
@@ -107,7 +110,8 @@ class _Names:
 
     def __init__(self, made_folder_of: Mapping[int, int]) -> None:
         self._folder_of = made_folder_of
-        self._before: set[int] = set()
+        self.before: set[int] = set()
+        """Names that are there before the run."""
         self._gone: set[int] = set()
         self._opened: Counter[int] = Counter()
         self._length: dict[int, int] = {}
@@ -117,7 +121,7 @@ class _Names:
 
     def take(self, name: int, kind: int, makes: bool, appends: bool, at: int, size: int) -> int:
         """The next call: IMPOSSIBLE, USES, or MAKES."""
-        if name not in self._before:
+        if name not in self.before:
             makes |= kind == MKDIR
         else:
             # What is there before a run is to be there before the next one, as long as it was.
@@ -125,7 +129,7 @@ class _Names:
             if kind in (MKDIR, KIND_CODES[Kind.TRUNCATE]):
                 return IMPOSSIBLE
         if not makes and name not in self._length and name not in self._gone:
-            (self._gone if name >> 1 in self._folder_of else self._before).add(name)
+            (self._gone if name >> 1 in self._folder_of else self.before).add(name)
         if not self._can(name, kind, makes, at + size):
             return IMPOSSIBLE
         if makes:
@@ -147,7 +151,7 @@ class _Names:
         if makes:
             return self._has_folder(name) and (kind != MKDIR or name not in self._length)
         if kind == RENAME:
-            known = name not in self._gone and not self._before & {name, name - 1}
+            known = name not in self._gone and not self.before & {name, name - 1}
             return known and name % 2 == 1 and self._has_folder(name - 1)
         if kind == KIND_CODES[Kind.READ] and end > self._length.get(name, end):
             return False

@@ -63,17 +63,13 @@ class NameUses:
     gives: Column
     """The name that a file gets; -1: it keeps its own."""
 
-    def given(self) -> tuple[Column, Column]:
-        """The rows that give a name, and the order in time of all rows with one more for each."""
+    def with_given(self) -> tuple[NameUses, Column]:
+        """The same, and a row more for each name that a file got, behind the one that gives it; and
+        where its own rows are in that."""
         given = np.flatnonzero(self.gives >= 0)
-        rows = np.concatenate([np.arange(len(self.name)), given])
-        return given, np.argsort(rows, kind="stable")
-
-    def with_given(self) -> NameUses:
-        """The same, and a row more for each name that a file got, behind the one that gives it."""
-        given, in_time = self.given()
+        in_time = np.argsort(np.concatenate([np.arange(len(self.name)), given]), kind="stable")
         none = np.zeros(len(given), bool)
-        return NameUses(
+        uses = NameUses(
             name=np.concatenate([self.name, self.gives[given]])[in_time],
             rank=np.concatenate([self.rank, self.rank[given]])[in_time],
             asks=np.concatenate([self.asks, none])[in_time],
@@ -82,6 +78,7 @@ class NameUses:
             removes=np.concatenate([self.removes, none])[in_time],
             gives=np.full(len(in_time), -1),
         )
+        return uses, np.argsort(in_time)[: len(self.name)]
 
 
 def makes_file(uses: NameUses) -> Column:
@@ -90,10 +87,10 @@ def makes_file(uses: NameUses) -> Column:
     A rank's first one since the last removal may make it, unless it was there: it got that name, or
     something was done to it, before anybody asked for it. Later ones find it there.
     """
-    given, in_time = uses.given()
-    if len(given):
-        found: Column = makes_file(uses.with_given())[np.argsort(in_time)]
-        return found[: len(uses.name)]
+    if np.any(uses.gives >= 0):
+        uses, own = uses.with_given()
+        found: Column = makes_file(uses)[own]
+        return found
     order = np.argsort(uses.name, kind="stable")
     removals = np.cumsum(uses.removes[order])
     epoch = np.empty(len(order), np.int64)
