@@ -109,6 +109,7 @@ class Checker {
 
   void one(const schema::For& step, const std::string& where, const Around& around) {
     expression(step.count, where + ".count");
+    if (step.first) expression(*step.first, where + ".first");
     const auto first = static_cast<std::int64_t>(schema::kSlotWords.size());
     if (step.variable < first || static_cast<std::size_t>(step.variable) >= plan_.slots.size()) {
       throw plan_error(where + ".variable", "is not the slot of a loop variable");
@@ -122,7 +123,7 @@ class Checker {
       if (inside.loops.insert(column.variable).second) continue;
       throw plan_error(where + ".columns", "an enclosing loop has the same variable");
     }
-    inside.uneven |= differs(step.count);
+    inside.uneven |= differs(step.count) || (step.first && differs(*step.first));
     inside.looped = true;
     steps(step.body, where + ".body", inside);
   }

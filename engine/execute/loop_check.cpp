@@ -20,25 +20,20 @@ bool is_loop_variable(std::int64_t slot, const schema::Plan& plan) {
   return slot >= first && static_cast<std::size_t>(slot) < plan.slots.size();
 }
 
-void check_turns(const std::vector<schema::TurnColumn>& columns, std::int64_t turns,
-                 const schema::Plan& plan, const std::string& where) {
+void check_rows(const std::vector<schema::TurnColumn>& columns, std::int64_t rows,
+                const schema::Plan& plan, const std::string& where) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (is_loop_variable(columns[i].variable, plan)) continue;
     throw plan_error(fmt::format("{}.columns[{}].variable", where, i),
                      "is not the slot of a loop variable");
   }
-  pattern::TurnColumns(columns, static_cast<std::uint64_t>(std::max<std::int64_t>(turns, 0)),
-                       where);
+  pattern::TurnColumns(columns, static_cast<std::uint64_t>(std::max<std::int64_t>(rows, 0)), where);
 }
 
 }  // namespace
 
 void check_columns(const schema::For& loop, const schema::Plan& plan, const std::string& where) {
-  if (loop.columns.empty()) return;
-  if (loop.count.size() != 1 || loop.count.front().operator_ != schema::Operator::kInteger) {
-    throw plan_error(where + ".count", "a loop over a table has a fixed number of turns");
-  }
-  check_turns(loop.columns, loop.count.front().integer, plan, where);
+  check_rows(loop.columns, loop.rows, plan, where);
 }
 
 void check_staged_loops(const schema::File& file, const schema::Plan& plan,
@@ -46,7 +41,7 @@ void check_staged_loops(const schema::File& file, const schema::Plan& plan,
   for (std::size_t i = 0; i < file.staged_loops.size(); ++i) {
     const schema::StagedLoop& loop = file.staged_loops[i];
     const std::string place = fmt::format("{}.staged_loops[{}]", where, i);
-    check_turns(loop.columns, loop.count, plan, place);
+    check_rows(loop.columns, loop.count, plan, place);
     if (is_loop_variable(loop.variable, plan)) continue;
     throw plan_error(place + ".variable", "is not the slot of a loop variable");
   }

@@ -16,8 +16,7 @@ namespace venturi::execute {
 namespace {
 
 void run_for(Context& context, const schema::For& loop) {
-  const std::uint64_t count = context.evaluator.count(loop.count, context.slots, "for.count");
-  const pattern::TurnColumns& columns = context.columns_of(loop.columns, count);
+  const auto [first, count, columns] = context.turns_of(loop);
   const bool must_wait = waits(context.plan, loop.body);
   const auto slot = static_cast<std::size_t>(loop.variable);
   context.loops.push_back(slot);
@@ -26,7 +25,7 @@ void run_for(Context& context, const schema::For& loop) {
     if (context.all_know_of_failure()) return false;
     return !context.limiter || !context.limiter->ended_together();
   };
-  for (std::uint64_t i = 0; i < count && goes_on(); ++i) {
+  for (std::uint64_t i = first; i < first + count && goes_on(); ++i) {
     context.slots[slot] = static_cast<std::int64_t>(i);
     columns.set(context.slots, i);
     run_steps(context, loop.body);

@@ -57,8 +57,8 @@ void reserve_arrays(Context& context, const std::vector<schema::Step>& steps) {
   for_each(steps, [&](const auto& leaf) {
     using Kind = std::decay_t<decltype(leaf)>;
     if constexpr (std::is_same_v<Kind, schema::For>) {
-      if (leaf.columns.empty()) return;  // its count may depend on loops around it
-      context.columns_of(leaf.columns, context.evaluator.count(leaf.count, context.slots, "for"));
+      if (leaf.columns.empty()) return;
+      context.columns_of(leaf.columns, static_cast<std::uint64_t>(leaf.rows));
     } else if constexpr (std::is_same_v<Kind, schema::Transfer>) {
       if (!leaf.halo) return;
       const payload::HaloCursor array(*leaf.halo, context.evaluator, context.slots);

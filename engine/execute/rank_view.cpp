@@ -60,12 +60,24 @@ void RankView::take_place_of(std::uint64_t rank) {
 }
 
 const pattern::TurnColumns& RankView::columns_of(const std::vector<schema::TurnColumn>& columns,
-                                                 std::uint64_t turns) {
+                                                 std::uint64_t rows) {
   static const pattern::TurnColumns kNone;
   if (columns.empty()) return kNone;
   const auto known = columns_.find(&columns);
   if (known != columns_.end()) return known->second;
-  return columns_.emplace(&columns, pattern::TurnColumns(columns, turns, "for")).first->second;
+  return columns_.emplace(&columns, pattern::TurnColumns(columns, rows, "for")).first->second;
+}
+
+LoopTurns RankView::turns_of(const schema::For& loop) {
+  const std::uint64_t count = evaluator.count(loop.count, slots, "for.count");
+  const std::uint64_t first =
+      loop.first ? evaluator.count(*loop.first, slots, "for.first") : std::uint64_t{0};
+  const auto rows = static_cast<std::uint64_t>(loop.rows);
+  if (!loop.columns.empty() && (first > rows || count > rows - first)) {
+    throw base::plan_error(
+        "for", fmt::format("{} rows from row {} on are not in a table of {}", count, first, rows));
+  }
+  return {.first = first, .count = count, .columns = columns_of(loop.columns, rows)};
 }
 
 std::uint64_t RankView::owner_of(const schema::Expression& owner) {

@@ -13,6 +13,13 @@
 
 namespace venturi::execute {
 
+/// The turns of a loop: so many, from the first on, which is 0 without a table.
+struct LoopTurns {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  const pattern::TurnColumns& columns;
+};
+
 /// One rank's view of its program. It does no I/O and waits for nobody.
 class RankView {
  public:
@@ -53,9 +60,11 @@ class RankView {
   /// A key of the file's path with rank and node 0: what all ranks can count alike.
   [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
 
-  /// What the table of a loop of so many turns says of its variables.
+  /// What a table of so many rows says of the variables of its loop.
   const pattern::TurnColumns& columns_of(const std::vector<schema::TurnColumn>& columns,
-                                         std::uint64_t turns);
+                                         std::uint64_t rows);
+  /// The turns of a loop on this rank. Throws base::Error (exit 2) if its table has not so many.
+  LoopTurns turns_of(const schema::For& loop);
 
   /// The place of a rank of the group among those of its node, from 0.
   [[nodiscard]] std::uint64_t place_on_node(std::uint64_t rank) const {

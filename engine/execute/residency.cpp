@@ -46,11 +46,10 @@ class ResidencyInterpreter {
  private:
   void turns(const schema::For& loop) {
     const auto slot = static_cast<std::size_t>(loop.variable);
-    const std::uint64_t count = context_.evaluator.count(loop.count, context_.slots, "for.count");
-    const pattern::TurnColumns& columns = context_.columns_of(loop.columns, count);
+    const auto [first, count, columns] = context_.turns_of(loop);
     // Of the rows of a table, each may be about another file.
     const std::uint64_t most = loop.columns.empty() ? kMostFiles : count;
-    for (std::uint64_t i = 0; i < std::min(count, most); ++i) {
+    for (std::uint64_t i = first; i < first + std::min(count, most); ++i) {
       context_.slots[slot] = static_cast<std::int64_t>(i);
       columns.set(context_.slots, i);
       steps(loop.body);

@@ -56,35 +56,35 @@ std::int64_t number_at(const std::string& bytes, std::uint64_t place) {
 
 }  // namespace
 
-TurnColumns::TurnColumns(const std::vector<schema::TurnColumn>& columns, std::uint64_t turns,
+TurnColumns::TurnColumns(const std::vector<schema::TurnColumn>& columns, std::uint64_t rows,
                          const std::string& where) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::string bytes = decoded(columns[i].values);
-    const std::size_t width = turns == 0 ? 0 : bytes.size() / turns;
+    const std::size_t width = rows == 0 ? 0 : bytes.size() / rows;
     const bool fits = width == 1 || width == 2 || width == 4 || width == 8;
-    if (!fits || width * turns != bytes.size()) {
+    if (!fits || width * rows != bytes.size()) {
       throw base::plan_error(fmt::format("{}.columns[{}].values", where, i),
-                             fmt::format("is not base64 of {} numbers", turns));
+                             fmt::format("is not base64 of {} numbers", rows));
     }
     columns_.push_back({static_cast<std::size_t>(columns[i].variable), width, std::move(bytes)});
   }
 }
 
-void TurnColumns::set(Slots& slots, std::uint64_t turn) const {
+void TurnColumns::set(Slots& slots, std::uint64_t row) const {
   for (const Numbers& column : columns_) {
     std::int64_t number = 0;
     switch (column.width) {
       case 1:
-        number = number_at<std::int8_t>(column.bytes, turn);
+        number = number_at<std::int8_t>(column.bytes, row);
         break;
       case 2:
-        number = number_at<std::int16_t>(column.bytes, turn);
+        number = number_at<std::int16_t>(column.bytes, row);
         break;
       case 4:
-        number = number_at<std::int32_t>(column.bytes, turn);
+        number = number_at<std::int32_t>(column.bytes, row);
         break;
       default:
-        number = number_at<std::int64_t>(column.bytes, turn);
+        number = number_at<std::int64_t>(column.bytes, row);
     }
     slots[column.slot] = number;
   }

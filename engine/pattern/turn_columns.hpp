@@ -1,4 +1,4 @@
-// What variables are in each turn of a loop, where a table says so.
+// What variables are in each row of a loop's table.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace venturi::pattern {
 class TurnColumns {
  public:
   TurnColumns() = default;
-  /// Of a loop of `turns` turns. Throws base::Error (exit 2) at `where` if a column does not have
+  /// Of `rows` rows. Throws base::Error (exit 2) at `where` if a column does not have
   /// a number for each.
-  TurnColumns(const std::vector<schema::TurnColumn>& columns, std::uint64_t turns,
+  TurnColumns(const std::vector<schema::TurnColumn>& columns, std::uint64_t rows,
               const std::string& where);
-  /// Gives the variables the numbers of a turn.
-  void set(Slots& slots, std::uint64_t turn) const;
+  /// Gives the variables the numbers of a row.
+  void set(Slots& slots, std::uint64_t row) const;
   /// They are 0 outside of the loop.
   void reset(Slots& slots) const;
 

@@ -691,6 +691,8 @@ void decode(const Node& node, For& out) {
   object.required("variable", out.variable, codec::Whole{.low = 0});
   object.required("count", out.count, codec::Size{1});
   object.optional("columns", out.columns, codec::Size{0});
+  object.optional("rows", out.rows, codec::Whole{.low = 0});
+  object.optional("first", out.first, codec::Size{1});
   object.required("body", out.body, codec::Size{0});
   object.finish();
 }
@@ -701,6 +703,8 @@ Json encode(const For& value) {
   out["variable"] = encode(value.variable);
   out["count"] = encode(value.count);
   out["columns"] = encode(value.columns);
+  out["rows"] = encode(value.rows);
+  out["first"] = encode(value.first);
   out["body"] = encode(value.body);
   return out;
 }

@@ -412,11 +412,11 @@ struct Tree {
   std::vector<NamePart> item_name;
 };
 
-/// What a variable is in each turn of a loop, where a table says so.
+/// What a variable is in each row of a loop's table.
 struct TurnColumn {
   /// Its slot.
   std::int64_t variable = 0;
-  /// Base64 of a number for each turn: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
+  /// Base64 of a number for each row: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
   /// whichever the length shows.
   std::string values = {};
 };
@@ -565,13 +565,17 @@ struct Halo {
   std::int64_t variables = 1;
 };
 
-/// Run the body `count` times; the variable runs over 0 ... count - 1.
+/// Run the body `count` times; the variable runs over 0 ... count - 1, or over so many rows.
 struct For {
   /// The slot of the loop variable.
   std::int64_t variable = 0;
   Expression count;
-  /// Other variables that have a value of their own in each turn; then the count is a number.
+  /// Other variables that have a value of their own in each row of a table.
   std::vector<TurnColumn> columns;
+  /// How many there are in all; 0 without columns.
+  std::int64_t rows = 0;
+  /// The row of the first turn, where it is not 0: each rank has rows of its own.
+  std::optional<Expression> first = {};
   std::vector<Step> body;
 };
 

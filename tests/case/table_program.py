@@ -9,6 +9,8 @@ from typing import Any
 from venturi.model.row_table import RowTable
 from venturi.model.workload import Workload
 
+Rows = list[tuple[int, int, int, int, int, int]]
+NAMES = ("step", "file", "at", "size", "before_ns", "length")
 BODY: list[dict[str, Any]] = [
     {"create": "made"},
     {"open": "made"},
@@ -22,13 +24,13 @@ BODY: list[dict[str, Any]] = [
 VERBS = ("create", "open", "open", "write", "read", "sync", "close", "close")
 
 
-def random_rows(seed: int, calls: int = 60) -> list[tuple[int, int, int, int, int, int]]:
+def random_rows(seed: int, calls: int = 60) -> Rows:
     """Calls that can be made: step, file, at, size, computing before, length of the file."""
     chance = random.Random(seed)
     opened: set[tuple[str, int]] = set()
     made: set[int] = set()
     length = {file: chance.randint(1, 99_999) for file in range(4)}
-    rows: list[tuple[int, int, int, int, int, int]] = []
+    rows: Rows = []
 
     def add(step: int, file: int, at: int = 0, size: int = 0) -> None:
         rows.append((step, file, at, size, chance.randint(0, 9000), length[file] * (step == 2)))
@@ -51,9 +53,36 @@ def random_rows(seed: int, calls: int = 60) -> list[tuple[int, int, int, int, in
     return rows
 
 
-def workload_of(rows: list[tuple[int, int, int, int, int, int]], **more: Any) -> Workload:
-    names = ("step", "file", "at", "size", "before_ns", "length")
-    table = RowTable.of(dict(zip(names, zip(*rows, strict=True), strict=True)))
+def rows_of_ranks(seed: int, ranks: int) -> list[Rows]:
+    """Calls of each rank, on files of its own; of one rank none."""
+    chance = random.Random(seed)
+    idle = chance.randrange(ranks)
+    found: list[Rows] = []
+    for rank in range(ranks):
+        calls = 0 if rank == idle else chance.randint(1, 60)
+        rows = random_rows(seed * ranks + rank, calls) if calls else []
+        found.append([(step, file + 4 * rank, *rest) for step, file, *rest in rows])  # type: ignore[misc]
+    return found
+
+
+def workload_of_ranks(parts: list[Rows]) -> Workload:
+    """A program in which each rank takes the rows that are its own."""
+    rows = [row for part in parts for row in part]
+    ranks = [rank for rank, part in enumerate(parts) for _ in part]
+    columns = {"rank": ranks, **dict(zip(NAMES, zip(*rows, strict=True), strict=True))}
+    workload = workload_of(rows)
+    data = workload.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    data["files"]["there"] |= {"shared": "all", "prestage": "(length + ranks - 1) // ranks"}
+    loop = data["program"]["g"][0]["do"][0]["do"]
+    loop[1]["choose"]["of"][4]["read"]["apart"] = False
+    data["groups"] = {"g": {"ranks": len(parts)}}
+    return Workload.model_validate_json(
+        json.dumps(data | {"tables": {"calls": RowTable.of(columns).to_data()}})
+    )
+
+
+def workload_of(rows: Rows, **more: Any) -> Workload:
+    table = RowTable.of(dict(zip(NAMES, zip(*rows, strict=True), strict=True)))
     files = {
         "made": {"path": "made_{file}", "shared": "rank"},
         "there": {"path": "there_{file}", "shared": "rank", "prestage": "length"},

@@ -23,7 +23,7 @@ from traced_run import (
 
 from venturi.cli.derive import command as derive_command
 from venturi.derive.cost import cost_bits
-from venturi.derive.nest.call_table import LEAST_COMPUTE_NS, Tabled, calls_for_table, tabled
+from venturi.derive.nest.call_table import LEAST_COMPUTE_NS, CallsInParts, Tabled, tabled
 from venturi.derive.operation.likeness import judged
 from venturi.derive.operation.table import CREATES, table_of
 from venturi.derive.workload import derive
@@ -140,14 +140,14 @@ def test_files_lie_together_in_folders_as_those_of_the_program_did() -> None:
         run.move(0, Kind.WRITE, path, [(0, chance.randint(1, 9000)) for _ in range(number % 3)])
         run.close(0, path)
     table = table_of(run.captured())
-    calls = calls_for_table(table)
+    calls = CallsInParts.of(table)
     assert calls is not None
     told = tabled(table, calls, ["out"] * len(table.paths))
     workload = whole_workload(told)
     stream = RequestStream(planned(workload).plan, 0).operations()
     pairs = {
         (table.paths[file].rpartition("/")[0], one.path.rpartition("/")[0])
-        for file, one in zip(table.file[calls.row].tolist(), stream, strict=True)
+        for file, one in zip(table.file[calls.calls.row].tolist(), stream, strict=True)
         if one.kind.value != "mkdir"
     }
     assert len(pairs) == len({ours for ours, _ in pairs}) == len({proxy for _, proxy in pairs}) == 3
@@ -165,7 +165,7 @@ def test_short_computing_is_gathered_and_none_is_lost(seed: int) -> None:
         run.move(0, Kind.WRITE, "f", [(chance.randint(0, 10**6), chance.randint(1, 9000))])
     run.close(0, "f")
     table = table_of(run.captured())
-    calls = calls_for_table(table)
+    calls = CallsInParts.of(table)
     assert calls is not None
     rows = tabled(table, calls, ["f"]).tables["calls"]
     before = [time for time in rows.column("before_ns") if time]
@@ -193,9 +193,9 @@ def test_what_a_link_made_or_was_there_before_is_not_renamed() -> None:
     run.move(0, Kind.READ, "last", [(0, 70), (70, 1)])
     run.close(0, "last")
     table = table_of(run.captured())
-    calls = calls_for_table(table)
+    calls = CallsInParts.of(table)
     assert calls is not None
-    kinds = [KINDS[kind].value for kind in table.kind[calls.row].tolist()]
+    kinds = [KINDS[kind].value for kind in table.kind[calls.calls.row].tolist()]
     assert kinds.count("rename") == 1
     assert kinds.count("read") == 3  # not what no name that is left holds
     told = tabled(table, calls, [""] * len(table.paths))
@@ -232,7 +232,7 @@ def test_a_file_that_another_process_still_has_open_is_closed_last() -> None:
     closes = table.is_kind(Kind.CLOSE)
     early = np.sort(table.start_ns)[2] - 1
     table = replace(table, start_ns=np.where(closes, early, table.start_ns))
-    calls = calls_for_table(table)
+    calls = CallsInParts.of(table)
     assert calls is not None
     told = tabled(table, calls, ["log"] * len(table.paths))
     workload = whole_workload(told)

@@ -6,12 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from case.table_program import VERBS, random_rows, workload_of
+from case.table_program import (
+    NAMES,
+    VERBS,
+    random_rows,
+    rows_of_ranks,
+    workload_of,
+    workload_of_ranks,
+)
 from venturi.derive.yaml_text import to_yaml
 from venturi.library import load
 from venturi.library.table import beside, whole_text
 from venturi.model.error import UserError
-from venturi.model.workload import Workload
+from venturi.model.row_table import RowTable
+from venturi.model.workload import GroupSpec, StepSpec, Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
@@ -40,6 +48,80 @@ def test_each_row_is_the_call_that_it_says(seed: int) -> None:
     there = {row[1]: row[5] for row in rows if row[0] == 2}
     assert totals.bytes_prestaged == sum(there.values())
     assert totals.files == len(there) + len({row[1] for row in rows if row[0] == 0})
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+@pytest.mark.parametrize("seed", range(8))
+def test_each_rank_takes_its_own_rows(seed: int, ranks: int) -> None:
+    parts = rows_of_ranks(seed, ranks)
+    found = made_of(workload_of_ranks(parts))
+    for rank, rows in enumerate(parts):
+        calls = list(RequestStream(found.plan, rank).operations())
+        assert [one.kind.value for one in calls] == [VERBS[row[0]] for row in rows]
+        for one, (step, file, at, size, _, _) in zip(calls, rows, strict=True):
+            is_there = step in (2, 4, 7)
+            assert one.path == (f"there_{file}" if is_there else f"made_{file}.{rank:08}")
+            if step in (3, 4):
+                assert (one.offset, one.bytes) == (at, size)
+    whole = [row for rows in parts for row in rows]
+    totals = found.totals
+    assert totals.operations["write"] == sum(row[0] == 3 for row in whole)
+    assert totals.bytes_read == sum(row[3] for row in whole if row[0] == 4)
+    longest = max(sum(row[4] for row in rows) for rows in parts)
+    assert totals.seconds_computing == pytest.approx(longest / 1e9)
+    there = {row[1]: row[5] for row in whole if row[0] == 2}
+    assert totals.bytes_prestaged == sum(-(-size // ranks) * ranks for size in there.values())
+    made = {(rank, row[1]) for rank, rows in enumerate(parts) for row in rows if row[0] == 0}
+    assert totals.files == len(there) + len(made)
+
+
+def test_ranks_of_which_a_table_says_nothing_do_nothing() -> None:
+    parts = rows_of_ranks(3, 3)
+    workload = workload_of_ranks(parts)
+    more = workload.model_copy(update={"groups": {"g": GroupSpec(ranks=5)}})
+    plan = made_of(more).plan
+    counts = [len(list(RequestStream(plan, rank).operations())) for rank in range(5)]
+    assert counts == [*map(len, parts), 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "said"),
+    [
+        ([1, 0], "does not rise from 0 on"),
+        ([-1, 0], "does not rise from 0 on"),
+        ([0, 5000], "rows of at most 1024 ranks"),
+    ],
+)
+def test_rows_stand_rank_by_rank(ranks: list[int], said: str) -> None:
+    rows = random_rows(1)[:2]
+    columns = dict(zip(NAMES, zip(*rows, strict=True), strict=True))
+    table = RowTable.of({"rank": ranks, **columns})
+    with pytest.raises(UserError, match=rf"tables\.calls: .*{said}"):
+        made_of(workload_of(rows).model_copy(update={"tables": {"calls": table}}))
+
+
+def test_what_ranks_choose_for_themselves_is_not_filled_by_each() -> None:
+    workload = workload_of_ranks(rows_of_ranks(2, 3))
+    there = workload.files["there"].model_copy(update={"shared": "rank"})
+    own = workload.model_copy(update={"files": workload.files | {"there": there}})
+    with pytest.raises(UserError, match=r"files\.there\.prestage: the rows of each rank choose"):
+        made_of(own)
+
+
+def test_tables_of_several_phases_fill_a_file_as_the_longest_row_says() -> None:
+    rows = [(2, 0, 0, 0, 0, 500), (4, 0, 0, 400, 0, 0), (7, 0, 0, 0, 0, 0)]
+    later = [(2, 0, 0, 0, 0, 900), (4, 0, 0, 800, 0, 0), (7, 0, 0, 0, 0, 0)]
+    later += [(2, 1, 0, 0, 0, 70), (7, 1, 0, 0, 0, 0)]
+    first = workload_of(rows)
+    (phase,) = first.program["g"]
+    assert isinstance(phase, StepSpec)
+    assert phase.do is not None
+    (loop,) = phase.do
+    assert isinstance(loop, StepSpec)
+    again = StepSpec(phase="q", do=[loop.model_copy(update={"for_": "more"})])
+    tables = first.tables | {"more": workload_of(later).tables["calls"]}
+    both = first.model_copy(update={"program": {"g": [phase, again]}, "tables": tables})
+    assert made_of(both).totals.bytes_prestaged == 900 + 70
 
 
 def test_a_choice_of_a_step_that_is_not_there_is_refused() -> None:

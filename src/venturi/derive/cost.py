@@ -46,8 +46,8 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     bare = workload.model_copy(update={"origin": None, "about": "", "files": files})
     bare = bare.model_copy(update={"tables": {}})
     bits = BITS_PER_CHARACTER * len(to_yaml(bare))
-    for table in workload.tables.values():
-        bits += BITS_PER_TABLE + (8 * table.bytes_packed if isinstance(table, RowTable) else 0)
+    tables = [table for table in workload.tables.values() if isinstance(table, RowTable)]
+    bits += BITS_PER_TABLE * bool(tables) + 8 * sum(table.bytes_packed for table in tables)
     if likeness is None:
         return bits
     most = max(likeness.application, likeness.proxy)

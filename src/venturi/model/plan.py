@@ -123,12 +123,12 @@ class Tree(Document):
 
 
 class TurnColumn(Document):
-    """What a variable is in each turn of a loop, where a table says so."""
+    """What a variable is in each row of a loop's table."""
 
     variable: Count
     """Its slot."""
     values: str
-    """Base64 of a number for each turn: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
+    """Base64 of a number for each row: little-endian integers with a sign, of 1, 2, 4 or 8 bytes,
     whichever the length shows."""
 
 
@@ -300,14 +300,18 @@ class Halo(Document):
 
 
 class For(Document):
-    """Run the body `count` times; the variable runs over 0 ... count - 1."""
+    """Run the body `count` times; the variable runs over 0 ... count - 1, or over so many rows."""
 
     kind: Literal["for"] = "for"
     variable: Count
     """The slot of the loop variable."""
     count: Expression
     columns: list[TurnColumn] = []
-    """Other variables that have a value of their own in each turn; then the count is a number."""
+    """Other variables that have a value of their own in each row of a table."""
+    rows: Count = 0
+    """How many there are in all; 0 without columns."""
+    first: Expression | None = None
+    """The row of the first turn, where it is not 0: each rank has rows of its own."""
     body: list[Step]
 
 

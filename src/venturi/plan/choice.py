@@ -20,8 +20,8 @@ def lower_choice(
     """The plan's choice, each of whose steps is lowered by `lower`.
 
     Which of the steps come before others, a plan does not know: each finds made, and open, what any
-    of them makes and opens. Behind them, what was open before is; whoever wrote the numbers sees to
-    it that the rest is closed.
+    of them makes and opens, or was open before, and so do the steps behind it. Whoever wrote the
+    numbers sees to it that it is so.
     """
     inner = replace(
         place,
@@ -29,12 +29,14 @@ def lower_choice(
         in_loop=True,
         by_rank=place.by_rank or place.varies(choose.by),
     )
-    opened, existing = dict(state.opened), state.existing | set(_made(choose.of))
-    own = set(_opened(choose.of))
+    existing = state.existing | set(_made(choose.of))
+    own = dict.fromkeys(_opened(choose.of), False)
+    opened = own | state.opened
     owner = place.scope.compile(RANK, place.where)
     body: list[p.Step] = []
     for index, step in enumerate(choose.of):
-        state.opened = opened | dict.fromkeys(own - set(_closed_for(step)), False)
+        closed = set(_closed_for(step))
+        state.opened = {name: how for name, how in opened.items() if name not in closed}
         state.owners |= dict.fromkeys(own, owner)
         state.existing = set(existing)
         steps = lower(step, replace(inner, where=f"{inner.where}[{index}]"))

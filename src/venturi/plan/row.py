@@ -14,9 +14,11 @@ from venturi.model.row_table import RowTable, narrow_bytes, numbers_in
 from venturi.plan.scope import slots_of
 
 
-def turn_columns(table: RowTable, slots: Mapping[str, int]) -> list[p.TurnColumn]:
-    """What the columns of a table say of the variables of their names, which have these slots."""
-    return [_column(slots[name], table.column(name)) for name in table.columns]
+def turn_columns(
+    table: RowTable, names: Iterable[str], slots: Mapping[str, int]
+) -> list[p.TurnColumn]:
+    """What columns of a table say of the variables of their names, which have these slots."""
+    return [_column(slots[name], table.column(name)) for name in names]
 
 
 def _column(slot: int, numbers: Sequence[int]) -> p.TurnColumn:
@@ -26,10 +28,11 @@ def _column(slot: int, numbers: Sequence[int]) -> p.TurnColumn:
 class LoopRows:
     """What the variables of a loop are in each of its turns; of a loop without a table, its own."""
 
-    def __init__(self, loop: p.For | p.StagedLoop, count: int) -> None:
+    def __init__(self, loop: p.For | p.StagedLoop) -> None:
         self._variable = loop.variable
+        rows = loop.rows if isinstance(loop, p.For) else loop.count
         self._columns: list[tuple[int, array[int]]] = [
-            (column.variable, numbers_in(column.values, count)) for column in loop.columns
+            (column.variable, numbers_in(column.values, rows)) for column in loop.columns
         ]
 
     def take(self, slots: list[Number], turn: int) -> None:
@@ -44,21 +47,21 @@ class LoopRows:
         for slot, _ in self._columns:
             slots[slot] = 0
 
-    def distinct(self, used: Collection[int]) -> Iterable[tuple[int, int]]:
-        """The first turn of those that are alike in the columns that are used, and how many are."""
-        columns = [numbers for slot, numbers in self._columns if slot in used]
-        count = len(self._columns[0][1])
+    def distinct(self, used: Collection[int], turns: range) -> Iterable[tuple[int, int]]:
+        """The first of those turns that are alike in the columns that are used, and how many are."""
+        mine = slice(turns.start, turns.stop)
+        columns = [numbers[mine] for slot, numbers in self._columns if slot in used]
         if not columns:
-            return ((0, count),)
+            return ((turns[0], len(turns)),)
         keys = list(zip(*columns, strict=True))
-        first = dict(zip(reversed(keys), range(count - 1, -1, -1), strict=True))
+        first = dict(zip(reversed(keys), reversed(turns), strict=True))
         times = Counter(keys)
         return ((first[key], times[key]) for key in times)
 
-    def farthest(self) -> list[tuple[int, int]]:
-        """Turns in which one of the columns has its largest number, each once."""
-        turns = {max(range(len(numbers)), key=numbers.__getitem__) for _, numbers in self._columns}
-        return list(zip(sorted(turns), repeat(1)))
+    def farthest(self, turns: range) -> list[tuple[int, int]]:
+        """Those turns in which one of the columns has its largest number, each once."""
+        found = {max(turns, key=numbers.__getitem__) for _, numbers in self._columns}
+        return list(zip(sorted(found), repeat(1)))
 
 
 def variables_of(loop: p.For | p.StagedLoop) -> set[int]:
@@ -67,34 +70,42 @@ def variables_of(loop: p.For | p.StagedLoop) -> set[int]:
 
 
 def naming_turns(
-    loop: p.For, turns: Iterable[int], named_by: Collection[int], longest: int | None
-) -> p.StagedLoop:
-    """Those of a table's turns, of some, that differ in the variables by which files are named; of
-    turns that name the same, the one in which the variable `longest` is largest."""
-    count = loop.count[0].integer
-    columns = {one.variable: numbers_in(one.values, count) for one in loop.columns}
-    columns[loop.variable] = array("q", range(count))
-    names = [slot for slot in columns if slot in named_by]
-    turn_of: dict[tuple[int, ...], int] = {}
-    for turn in turns:
-        key = tuple(columns[slot][turn] for slot in names)
-        before = turn_of.setdefault(key, turn)
-        if longest is not None and columns[longest][turn] > columns[longest][before]:
-            turn_of[key] = turn
-    chosen = list(turn_of.values())
-    kept = {*names, *([] if longest is None else [longest])} - {loop.variable}
+    turns: Sequence[tuple[p.For, Iterable[int]]], named_by: Collection[int], longest: int | None
+) -> p.StagedLoop | None:
+    """Those of some turns of loops over tables that differ in the variables by which files are
+    named; of turns that name the same, the one in which the variable `longest` is largest. None:
+    there are no turns."""
+    own = turns[0][0].variable
+    names: list[int] = []
+    chosen: dict[tuple[int, ...], tuple[dict[int, Sequence[int]], int]] = {}
+    for loop, some in turns:
+        columns: dict[int, Sequence[int]] = {loop.variable: range(loop.rows)}
+        columns |= {one.variable: numbers_in(one.values, loop.rows) for one in loop.columns}
+        names = names or sorted(columns.keys() & set(named_by))
+        for turn in some:
+            key = tuple([columns[slot][turn] for slot in names])
+            theirs, before = chosen.setdefault(key, (columns, turn))
+            if longest is not None and columns[longest][turn] > theirs[longest][before]:
+                chosen[key] = columns, turn
+    if not chosen:
+        return None
+    kept = {*names, *([] if longest is None else [longest])} - {own}
     return p.StagedLoop(
-        variable=loop.variable,
+        variable=own,
         count=len(chosen),
-        columns=[_column(slot, [columns[slot][turn] for turn in chosen]) for slot in sorted(kept)],
+        columns=[
+            _column(slot, [columns[slot][turn] for columns, turn in chosen.values()])
+            for slot in sorted(kept)
+        ],
     )
 
 
 def turns_with(loop: p.For, chosen: Collection[int], choice: p.Choose) -> Iterable[int]:
-    """The turns of a loop over a table in which a choice falls on one of these steps."""
-    rows = LoopRows(loop, loop.count[0].integer)
+    """The turns of a loop over a table, of all ranks, in which a choice falls on one of these
+    steps."""
+    rows = LoopRows(loop)
     slots: list[Number] = [0] * (1 + max(variables_of(loop) | slots_of(choice.number)))
-    for turn in range(loop.count[0].integer):
+    for turn in range(loop.rows):
         rows.take(slots, turn)
         if evaluate(choice.number, slots) in chosen:
             yield turn

@@ -161,6 +161,7 @@ def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
             continue
         if isinstance(step, p.For):
             yield step.count
+            yield step.first or []
         elif isinstance(step, p.Choose):
             yield step.number
         elif isinstance(step, p.When):

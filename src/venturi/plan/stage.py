@@ -136,7 +136,7 @@ def _staged_sizes(file: p.File, view: RankView) -> Iterator[tuple[str, int]]:
 
 def _turns_of(loops: Sequence[p.StagedLoop], slots: list[Number]) -> Iterator[None]:
     """Each turn of nested loops, with its numbers in the slots, which are 0 afterwards."""
-    rows = [LoopRows(loop, loop.count) for loop in loops]
+    rows = [LoopRows(loop) for loop in loops]
     for turns in product(*(range(loop.count) for loop in loops)):
         for row, turn in zip(rows, turns, strict=True):
             row.take(slots, turn)
@@ -146,8 +146,8 @@ def _turns_of(loops: Sequence[p.StagedLoop], slots: list[Number]) -> Iterator[No
 
 
 def _table_around(plan: p.Plan, index: int, named_by: set[int]) -> p.StagedLoop | None:
-    """The rows of the table whose columns choose the names of a prestaged file, or how long each
-    is; None where no table does. Raises UserError where the rows are not all that does."""
+    """The rows of tables whose columns choose the names of a prestaged file, or how long each is;
+    None where no table does. Raises UserError where the rows are not all that does."""
     file = plan.files[index]
     slots = {slot for slot in named_by | slots_of(file.prestage) if slot >= _FIRST_LOOP}
     uses = [
@@ -161,18 +161,31 @@ def _table_around(plan: p.Plan, index: int, named_by: set[int]) -> p.StagedLoop 
     if not uses:
         return None
     where = f"files.{file.name}.prestage"
-    loop, lengths = uses[0][0], slots - named_by
-    if any(one is not loop for one, _ in uses) or not slots <= variables_of(loop):
-        raise UserError(f"{where}: more than one table, or a loop beside it, chooses the file")
+    lengths = slots - named_by
+    loops = list({id(loop): loop for loop, _ in uses}.values())
+    known = [variables_of(loop) for loop in loops]
+    if len(loops) > 1:  # a row's number says nothing of another table's row
+        known = [names - {loop.variable} for names, loop in zip(known, loops, strict=True)]
+    if not all(slots <= one for one in known):
+        raise UserError(f"{where}: a loop beside a table, or one of several, chooses the file")
     if len(lengths) > 1:
         raise UserError(f"{where}: more than one column says how long the file is")
-    turns = list(_turns_to(loop, [inside for _, inside in uses]))
-    if not turns:
+    if file.sharing is p.Sharing.RANK and any(loop.first is not None for loop in loops):
+        raise UserError(
+            f"{where}: the rows of each rank choose files of its own, which only it could fill",
+            "give it 'shared: all': ranks fill all names together, whoever uses them",
+        )
+    turns = [
+        (loop, _turns_to(loop, [inside for around, inside in uses if around is loop]))
+        for loop in loops
+    ]
+    staged = naming_turns(turns, named_by, min(lengths, default=None))
+    if staged is None:
         raise UserError(
             f"{where}: no row of the table comes to a step on the file",
             "a choice falls on steps by whole numbers from 0; leave out what no row uses",
         )
-    return naming_turns(loop, turns, named_by, min(lengths, default=None))
+    return staged
 
 
 def _turns_to(loop: p.For, uses: list[list[p.Step]]) -> Iterable[int]:
@@ -183,7 +196,7 @@ def _turns_to(loop: p.For, uses: list[list[p.Step]]) -> Iterable[int]:
     for inside in uses:
         first = inside[0]
         if not isinstance(first, p.Choose) or (choice is not None and first is not choice):
-            return range(loop.count[0].integer)
+            return range(loop.rows)
         choice = first
         chosen += [number for number, one in enumerate(first.body) if one is inside[1]]
     assert choice is not None

@@ -466,7 +466,7 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
     for step in steps:
         codes: list[list[p.Instruction]] = []
         if isinstance(step, p.For):
-            codes.append(step.count)
+            codes += [step.count, step.first or []]
             used |= _slots_used(step.body, files)
         elif isinstance(step, p.Choose):
             codes.append(step.number)

@@ -20,8 +20,8 @@ _NESTING = frozenset(get_args(Nesting))
 Frame = p.For | p.Phase | p.Repeat
 Turns = Iterable[tuple[int, int]]
 """Turns of a loop that are followed, each with how many it stands for."""
-ChooseTurns = Callable[[p.For, int], Turns]
-"""Chooses from the number of turns of a loop."""
+ChooseTurns = Callable[[p.For, range], Turns]
+"""Chooses from the turns of a loop."""
 _MOST_TURNS = 2_000_000
 
 
@@ -66,17 +66,17 @@ def leaves(
             yield step, around
 
 
-def every_turn(loop: p.For, count: int) -> Turns:
+def every_turn(loop: p.For, turns: range) -> Turns:
     """Choose all turns."""
-    return ((turn, 1) for turn in range(count))
+    return ((turn, 1) for turn in turns)
 
 
-def last_turn(loop: p.For, count: int) -> Turns:
+def last_turn(loop: p.For, turns: range) -> Turns:
     """Choose the last turn for itself, the farthest in a file in most programs; of a table, those
     with the largest numbers."""
     if loop.columns:
-        return LoopRows(loop, count).farthest()
-    return ((count - 1, 1),)
+        return LoopRows(loop).farthest(turns)
+    return ((turns[-1], 1),)
 
 
 class TurnsThatDiffer:
@@ -91,17 +91,17 @@ class TurnsThatDiffer:
         self._known: dict[int, tuple[p.For, bool]] = {}
         self._turns = 0
 
-    def __call__(self, loop: p.For, count: int) -> Turns:
+    def __call__(self, loop: p.For, turns: range) -> Turns:
         """Choose the turns of a loop."""
         if not self.differ(loop):
-            return ((0, count),)
+            return ((turns[0], len(turns)),)
         used = self._slots_used(loop)
         if loop.columns and loop.variable not in used:
-            return LoopRows(loop, count).distinct(used)
-        self._turns += count
+            return LoopRows(loop).distinct(used, turns)
+        self._turns += len(turns)
         if self._turns > _MOST_TURNS:
             raise ExpressionError(f"more than {_MOST_TURNS} turns of loops {self._why}")
-        return every_turn(loop, count)
+        return every_turn(loop, turns)
 
     def differ(self, loop: p.For) -> bool:
         """Whether the turns of a loop are followed one by one."""
@@ -120,6 +120,16 @@ def chosen_step(view: RankView, choice: p.Choose) -> p.Step:
     return choice.body[number]
 
 
+def turns_of(view: RankView, loop: p.For) -> range:
+    """The turns of a loop: of one over a table, the rows. Raises ExpressionError where it has not
+    so many."""
+    count = view.whole(loop.count)
+    first = 0 if loop.first is None else view.whole(loop.first)
+    if loop.columns and first + count > loop.rows:
+        raise ExpressionError(f"{count} rows from row {first} on are not in a table of {loop.rows}")
+    return range(first, first + count)
+
+
 def walk(
     view: RankView,
     steps: Iterable[p.Step],
@@ -136,11 +146,11 @@ def walk(
             continue
         match step:
             case p.For():
-                count = view.whole(step.count)
-                if count:
-                    yield Enter(step, times, count)
-                    rows = LoopRows(step, count)
-                    for turn, alike in choose(step, count):
+                turns = turns_of(view, step)
+                if turns:
+                    yield Enter(step, times, len(turns))
+                    rows = LoopRows(step)
+                    for turn, alike in choose(step, turns):
                         rows.take(view.slots, turn)
                         yield from walk(view, step.body, choose, times * alike)
                     rows.leave(view.slots)

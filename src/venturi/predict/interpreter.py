@@ -115,15 +115,15 @@ class ForecastInterpreter:
             if file.prestage is not None:
                 self._state(index)
 
-    def _choose_turns(self, loop: p.For, count: int) -> Turns:
+    def _choose_turns(self, loop: p.For, turns: range) -> Turns:
         """Many turns are the first one, and the second for all others."""
-        around = self._followed[-1]
+        around, count = self._followed[-1], len(turns)
         if loop.columns:
             self._followed.append(around)
-            return every_turn(loop, count)
+            return every_turn(loop, turns)
         if count <= _FEW or count * around <= _MOST_TURNS:
             self._followed.append(count * around)
-            return every_turn(loop, count)
+            return every_turn(loop, turns)
         self._followed.append(around)
         return ((0, 1), (1, count - 1))
 

@@ -1,4 +1,4 @@
-"""A workload that makes exactly the calls of one rank, whose numbers stand in a table beside it.
+"""A workload that makes exactly the calls of a run, whose numbers stand in tables beside it.
 
 Where calls follow no rule that people could read, their numbers are kept as they are: a row for
 each call, and in the program one step for each way of calling.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from venturi.derive.nest.call import DATA, can_be_told, of_links, sessions
+from venturi.derive.nest.call import DATA, MOST_RANKS, can_be_told, of_links, sessions
 from venturi.derive.nest.position import PositionMove, moves_of
 from venturi.derive.nest.possible import (
     CLOSE,
@@ -26,8 +26,10 @@ from venturi.derive.nest.possible import (
     closed_last,
     handles_of,
     made_folder_of,
+    names_of,
     possible,
 )
+from venturi.derive.nest.together import ALL, Meetings, meetings
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.manner import Manner, opening_options
 from venturi.derive.operation.memory import memory_keys
@@ -49,13 +51,15 @@ from venturi.model.workload import (
     TruncateStep,
 )
 
-TABLE = "calls"
+TABLE, TOGETHER = "calls", "together"
+RANK = "rank"
 STEP, FILE, AT, SIZE, BEFORE, LENGTH = "step", "file", "at", "size", "before_ns", "length"
-FOLDER = "folder"
-COLUMNS = (STEP, FILE, AT, SIZE, BEFORE, LENGTH, FOLDER)
-"""Which step of the program a call is; the file's number; where, and how many bytes; the computing
-before it; how long the file is before the run, where a call opens it; the number of the folder in
-which the file lies, where there are several, which is the folder's as a file."""
+FOLDER, ALONE = "folder", "alone"
+COLUMNS = (RANK, STEP, FILE, AT, SIZE, BEFORE, LENGTH, FOLDER, ALONE)
+"""Whose a call is; which step of the program it is; the file's number; where, and how many bytes;
+the computing before it; how long the file is before the run, where a call opens it; the number of
+the folder in which the file lies, where there are several, which is the folder's as a file; the
+only rank that has a file open that all make together."""
 MOST_CALLS = 3_000_000
 """More would take longer to plan than to run."""
 LEAST_COMPUTE_NS = 100_000
@@ -70,8 +74,29 @@ _BEGINNINGS = (Kind.MKDIR, Kind.OPEN)
 
 
 @dataclass(frozen=True)
+class CallsInParts:
+    """Calls that can be made again, in order, and what ranks do together."""
+
+    calls: PossibleCalls
+    meetings: Meetings
+
+    @staticmethod
+    def of(table: Table) -> CallsInParts | None:
+        """The operations of a table that can be told by tables; None where there are too many, or
+        some of other kinds, or ranks would wait that did not."""
+        is_small = 0 < len(table) <= MOST_CALLS and table.ranks <= MOST_RANKS
+        if not is_small or not can_be_told(table):
+            return None
+        order = np.lexsort((np.arange(len(table)), table.start_ns))
+        rows = order[~of_links(table.kind[order], table.file[order])]
+        calls = possible(table, closed_last(table, rows))
+        found = meetings(table, calls) if len(calls) else None
+        return None if found is None else CallsInParts(calls, found)
+
+
+@dataclass(frozen=True)
 class Tabled:
-    """Steps, files and the table of a workload."""
+    """Steps, files and the tables of a workload."""
 
     steps: Steps
     files: dict[str, FileSpec]
@@ -80,73 +105,123 @@ class Tabled:
     """Which operations of the capture's table it makes."""
 
 
-def calls_for_table(table: Table) -> PossibleCalls | None:
-    """The operations of a table that can be told by one, in order; None where there are too many,
-    or some of other kinds, or of several ranks."""
-    if table.ranks > 1 or not 0 < len(table) <= MOST_CALLS or not can_be_told(table):
-        return None
-    order = np.lexsort((np.arange(len(table)), table.start_ns))
-    rows = order[~of_links(table.kind[order], table.file[order])]
-    calls = possible(table, closed_last(table, rows))
-    return calls if len(calls) else None
-
-
-def tabled(table: Table, kept: PossibleCalls, known_as: Sequence[str]) -> Tabled:
-    """The workload that makes these operations of a table of one rank, in this order.
+def tabled(table: Table, kept: CallsInParts, known_as: Sequence[str]) -> Tabled:
+    """The workload that makes these operations of a table, each rank's in this order.
 
     `known_as` holds for each file of the table what its stream is called.
     """
     calls = _TableCalls(table, kept)
     entries = _TableEntries(calls, known_as)
-    steps: dict[Hashable, int] = {}
-    of_call = [
-        steps.setdefault(key, len(steps)) for key in calls.keys(entries.of_call, entries.after_call)
-    ]
-    number = np.array(of_call, np.int64)
-    first = np.unique(number, return_index=True)[1]
-    order = sorted(range(len(steps)), key=lambda one: (calls.is_late(int(first[one])), first[one]))
-    place = np.argsort(np.array(order))
-    body = [_step(calls, np.flatnonzero(number == one), entries) for one in order]
-    do: Steps = [
-        StepSpec(compute=ComputeStep(seconds=f"{BEFORE} / 1e9", mode=ComputeMode.SPIN)),
-        StepSpec(choose=ChooseStep(by=STEP, of=body)),
-    ]
-    phase = StepSpec(phase=TABLE, do=[StepSpec(for_=TABLE, do=do)])
-    columns = {
-        STEP: place[number],
-        FILE: calls.number,
-        AT: calls.at,
-        SIZE: calls.size,
-        BEFORE: calls.before_ns,
-        LENGTH: entries.length_of_call,
-    }
-    if entries.has_folders:
-        columns[FOLDER] = entries.folder_of_call
-    numbers = {name: column.tolist() for name, column in columns.items()}
-    return Tabled(
-        [phase],
-        entries.specs(),
-        {TABLE: RowTable.of(numbers)},
-        np.isin(np.arange(len(table)), kept.row),
-    )
+    program = _TableProgram(calls, entries)
+    phases: Steps = [program.phase(number) for number in range(calls.parts)]
+    told = np.isin(np.arange(len(table)), kept.calls.row)
+    return Tabled(phases, entries.specs(), program.tables, told)
+
+
+class _TableProgram:
+    """Writes the parts of the program, and keeps the numbers of their calls."""
+
+    def __init__(self, calls: _TableCalls, entries: _TableEntries) -> None:
+        self._calls = calls
+        self._entries = entries
+        steps: dict[Hashable, int] = {}
+        keys = calls.keys(entries.of_call, entries.after_call)
+        self._step = np.array([steps.setdefault(key, len(steps)) for key in keys], np.int64)
+        self.tables: dict[str, RowTable] = {}
+
+    def phase(self, part: int) -> StepSpec:
+        """What ranks do together in a part of the program, and each rank's calls."""
+        calls, number = self._calls, f"_{part + 1}" if part else ""
+        mine = calls.part == part
+        joint, own = np.flatnonzero(mine & calls.is_joint), np.flatnonzero(mine & ~calls.is_joint)
+        do: Steps = []
+        if len(joint):
+            in_time = joint[np.argsort(calls.table.start_ns[calls.row[joint]], kind="stable")]
+            do.append(self._together(in_time, f"{TOGETHER}{number}"))
+        if len(own):
+            do.append(self._own(own, f"{TABLE}{number}"))
+        return StepSpec(phase=f"{TABLE}{number}", do=do)
+
+    def _own(self, rows: Column, name: str) -> StepSpec:
+        place, body = self._steps(rows)
+        of_rank = {RANK: self._calls.rank[rows]} if self._calls.table.ranks > 1 else {}
+        return self._loop(name, of_rank | self._columns(rows, place), body)
+
+    def _together(self, rows: Column, name: str) -> StepSpec:
+        """Calls that all ranks make together; what only one of them has open the others close."""
+        place, body = self._steps(rows)
+        alone = self._calls.opens_for[rows]
+        again = np.repeat(np.arange(len(rows)), np.where(alone == ALL, 1, 2))
+        closes = np.diff(again, prepend=-1) == 0
+        columns = self._columns(rows[again], place[again])
+        if np.any(closes):
+            entries, which = np.unique(
+                self._entries.of_call[rows[again[closes]]], return_inverse=True
+            )
+            columns[STEP][closes] = len(body) + which
+            columns[BEFORE][closes] = 0
+            columns[ALONE] = alone[again]
+            body += [
+                StepSpec(when=f"{RANK} != {ALONE}", do=[StepSpec(close=self._entries.names[one])])
+                for one in entries.tolist()
+            ]
+        return self._loop(name, columns, body)
+
+    def _columns(self, rows: Column, place: Column) -> dict[str, Column]:
+        """The numbers of calls that are these steps."""
+        calls = self._calls
+        found = {
+            STEP: place,
+            FILE: calls.number[rows],
+            AT: calls.at[rows],
+            SIZE: calls.size[rows],
+            BEFORE: calls.before_ns[rows],
+            LENGTH: self._entries.length_of_call[rows],
+        }
+        if self._entries.has_folders:
+            found[FOLDER] = self._entries.folder_of_call[rows]
+        return found
+
+    def _loop(self, name: str, columns: dict[str, Column], body: list[StepSpec]) -> StepSpec:
+        numbers = {column: values.tolist() for column, values in columns.items()}
+        self.tables[name] = RowTable.of(numbers)
+        compute = StepSpec(compute=ComputeStep(seconds=f"{BEFORE} / 1e9", mode=ComputeMode.SPIN))
+        return StepSpec(for_=name, do=[compute, StepSpec(choose=ChooseStep(by=STEP, of=body))])
+
+    def _steps(self, rows: Column) -> tuple[Column, list[StepSpec]]:
+        """Which step each call is, and the steps: what makes and opens comes first."""
+        _, first, number = np.unique(self._step[rows], return_index=True, return_inverse=True)
+        is_late = [self._calls.is_late(int(rows[one])) for one in first]
+        order = np.lexsort((first, np.array(is_late)))
+        body = [_step(self._calls, rows[number == one], self._entries) for one in order.tolist()]
+        place: Column = np.argsort(order)[number]
+        return place, body
 
 
 class _TableCalls:
-    """Columns of the calls, in order."""
+    """Columns of the calls, part by part, in it rank by rank, in order."""
 
-    def __init__(self, table: Table, kept: PossibleCalls) -> None:
+    def __init__(self, table: Table, kept: CallsInParts) -> None:
+        told = kept.meetings
         self.table = table
-        self.row = kept.row
+        self.staged = _staged_bytes(table, kept.calls)
+        order = np.lexsort((table.rank[kept.calls.row], told.part))
+        order = order[~told.is_done[order]]
+        self.row = kept.calls.row[order]
+        self.rank = table.rank[self.row].astype(np.int64)
+        self.part, self.is_joint = told.part[order], told.is_joint[order]
+        self.parts = len(told.starts)
+        self.is_shared, self.opens_for = told.is_shared[order], told.opens_for[order]
         self.kind = table.kind[self.row].astype(np.int64)
         self.file = table.file[self.row].astype(np.int64)
         self.is_aside = table.is_aside[self.row]
         self.number = _by_first_use(self.file)
         self.flags = table.flags[self.row]
         is_data = np.isin(self.kind, DATA)
-        self.handle = handle = handles_of(table, self.row)
-        self.appends = kept.appends
-        self.is_before = kept.is_before
-        self.is_appended = np.isin(handle, handle[self.appends])
+        self.name = name = names_of(table, self.row)
+        handle = handles_of(table, self.row)
+        self.appends = kept.calls.appends[order]
+        self.is_appended = np.isin(name, name[self.appends])
         offset = table.offset[self.row].astype(np.int64)
         self.size = np.where(is_data, table.bytes[self.row], 0).astype(np.int64)
         self.move = np.full(len(self.row), int(PositionMove.STAY))
@@ -160,9 +235,15 @@ class _TableCalls:
         has_place = is_data & (self.move != PositionMove.GO_ON)
         has_place |= self.kind == KIND_CODES[Kind.TRUNCATE]
         self.at = np.where(has_place, offset, 0)
-        self.end = np.where(is_data, offset + self.size, 0)
-        self.makes = (self.kind == OPEN) & kept.makes
-        self.before_ns = _rounded(_gathered(_computing(table, self.row)))
+        self.makes = (self.kind == OPEN) & kept.calls.makes[order]
+        self.makes &= self.is_joint | ~self.is_shared
+        computing = _computing(table, kept.calls.row, told)[order]
+        self.before_ns = _rounded(np.concatenate([*map(_gathered, self._of_ranks(computing))]))
+
+    def _of_ranks(self, column: Column) -> Iterator[Column]:
+        """A column in pieces, one for each part and rank."""
+        cuts = np.diff(self.part * self.table.ranks + self.rank).nonzero()[0] + 1
+        yield from np.split(column, cuts)
 
     def is_late(self, call: int) -> bool:
         """Whether a call is none of those that come first."""
@@ -196,13 +277,28 @@ def _by_first_use(file: Column) -> Column:
     return found
 
 
-def _computing(table: Table, rows: Column) -> Column:
-    """Nanoseconds of computing before each call."""
-    until = np.maximum.accumulate(table.end_ns[rows])
+def _computing(table: Table, rows: Column, told: Meetings) -> Column:
+    """Nanoseconds of computing before each call, of calls in the order of time: since the rank's
+    call before, or since all ranks were ready for its part of the program, and had done what they
+    do together there."""
+    start, end = table.start_ns[rows], table.end_ns[rows]
+    ready = np.zeros(len(told.starts), np.int64)
+    ready[1:] = np.maximum.accumulate(end)[np.array(told.starts[1:], int) - 1]
     gaps = np.zeros(len(rows), np.int64)
-    gaps[1:] = table.start_ns[rows[1:]] - until[:-1] - table.beside_ns[rows[1:]]
-    computing = table.computing_ns[rows]
-    found: Column = np.where(computing == UNKNOWN, np.maximum(gaps, 0), computing)
+    for one in np.flatnonzero(told.is_joint).tolist():
+        part = told.part[one]
+        gaps[one] = start[one] - ready[part] if part or ready[part] else 0
+        ready[part] = max(ready[part], end[one])
+    for rank in range(table.ranks):
+        mine = np.flatnonzero((table.rank[rows] == rank) & ~told.is_joint)
+        if len(mine):
+            until = np.maximum.accumulate(end[mine])
+            before = np.concatenate([start[mine[:1]], until[:-1]])
+            before = np.maximum(before, ready[told.part[mine]])
+            gaps[mine] = start[mine] - before - table.beside_ns[rows[mine]]
+    computing, gaps = table.computing_ns[rows], np.maximum(gaps, 0)
+    most = gaps if table.ranks > 1 else computing
+    found: Column = np.where(computing == UNKNOWN, gaps, np.minimum(computing, most))
     return found
 
 
@@ -241,6 +337,10 @@ class _EntryKey(NamedTuple):
     """Whether they are there before the run."""
     is_aside: bool
     """Whether they have names that they lose."""
+    is_shared: bool
+    """Whether several ranks use each of them."""
+    is_home_shared: bool
+    """Whether files of several ranks lie in a folder in which they lie."""
     way: str
     """How they are opened."""
     interface: str
@@ -254,7 +354,7 @@ class _TableEntries:
 
     def __init__(self, calls: _TableCalls, known_as: Sequence[str]) -> None:
         self._calls = calls
-        staged = _staged_bytes(calls)
+        staged = calls.staged
         self._places: dict[_EntryKey, int] = {}
         self.names: list[str] = []
         self._words: dict[str, str] = {}
@@ -266,10 +366,12 @@ class _TableEntries:
         self.has_folders = bool(folders)
         self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
         table = calls.table
-        columns = (calls.handle, calls.kind, calls.is_appended)
+        columns = (calls.name, calls.kind, calls.is_appended)
         grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
         after = []
         folder_of = made_folder_of(table, calls.row)
+        shared = set(calls.file[calls.is_shared].tolist())
+        is_alone = table.ranks == 1
         for name, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
             file, aside = name // 2, name % 2 == 1
             home = known_as[folder_of[file] // 2] if file in folder_of else ""
@@ -279,6 +381,10 @@ class _TableEntries:
                 home=home,
                 is_staged=name - aside in staged,
                 is_aside=False,
+                is_shared=file in shared,
+                is_home_shared=folder_of[file] // 2 in shared
+                if file in folder_of
+                else not is_alone,
                 way=table.manners[file].way,
                 interface=table.interfaces[file].value,
                 grows=file in grown,
@@ -289,9 +395,9 @@ class _TableEntries:
             found.append(self._place(key))
             after.append(self._place(last) if kind == RENAME else 0)
         self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
-        first = np.unique(calls.handle, return_index=True)[1]
-        self.length_of_call = np.zeros(len(calls.handle), np.int64)
-        self.length_of_call[first] = [staged.get(one, 0) for one in calls.handle[first].tolist()]
+        first = np.unique(calls.name, return_index=True)[1]
+        self.length_of_call = np.zeros(len(calls.name), np.int64)
+        self.length_of_call[first] = [staged.get(one, 0) for one in calls.name[first].tolist()]
 
     def _place(self, key: _EntryKey) -> int:
         if key not in self._places:
@@ -301,9 +407,9 @@ class _TableEntries:
 
     def _name(self, key: _EntryKey) -> str:
         word = _WORD.sub("_", key.stream.rpartition("/")[2]).strip("_").lower() or "file"
-        word = word if word[0].isalpha() else f"f_{word}"
+        word = word if word[0].isalpha() and word not in (TABLE, TOGETHER) else f"f_{word}"
         word = (_DIRECTORY if key.is_folder else word) + "_new" * key.is_aside
-        taken = {*self.names, *RESERVED_NAMES, *COLUMNS, TABLE}
+        taken = {*self.names, *RESERVED_NAMES, *COLUMNS}
         name, number = word, 2
         while name in taken:
             name, number = f"{word}_{number}", number + 1
@@ -312,9 +418,16 @@ class _TableEntries:
     def _path(self, key: _EntryKey, name: str) -> str:
         if not self.has_folders or key.home is None:
             return f"{name}_{{{FILE}}}"
+        own = ".{rank}"
         if key.is_folder:
-            return f"{self._word(key.stream)}_{{{FILE}}}.{{rank}}"
-        return f"{self._word(key.home)}_{{{FOLDER}}}.{{rank}}/{name}_{{{FILE}}}"
+            return f"{self._word(key.stream)}_{{{FILE}}}{own * (not key.is_shared)}"
+        home = f"{self._word(key.home)}_{{{FOLDER}}}{own * (not key.is_home_shared)}"
+        return f"{home}/{name}_{{{FILE}}}"
+
+    def is_for_all(self, name: str) -> bool:
+        """Whether an entry's files are not those of a rank."""
+        key = list(self._places)[self.names.index(name)]
+        return key.is_shared or (key.is_staged and self._calls.table.ranks > 1)
 
     def _word(self, stream: str) -> str:
         number = len(self._words) + 1
@@ -323,6 +436,8 @@ class _TableEntries:
     def specs(self) -> dict[str, FileSpec]:
         """The files."""
         found = {}
+        is_alone = self._calls.table.ranks == 1
+        length = LENGTH if is_alone else f"({LENGTH} + ranks - 1) // ranks"  # of each rank's part
         for number, (key, name) in enumerate(zip(self._places, self.names, strict=True)):
             files = np.unique(self._calls.file[self.of_call == number]).tolist()
             interface = Interface(key.interface)
@@ -332,8 +447,8 @@ class _TableEntries:
                 about=key.stream,
                 interface=interface,
                 options=opening_options(ways, interface, True, not key.is_staged),
-                shared="rank",
-                prestage=LENGTH if key.is_staged else None,
+                shared="all" if self.is_for_all(name) else "rank",
+                prestage=length if key.is_staged else None,
             )
         return found
 
@@ -354,13 +469,17 @@ def _folders(calls: _TableCalls, made: set[int]) -> dict[int, int]:
     return {file: numbers[home] for file, home in homes.items()}
 
 
-def _staged_bytes(calls: _TableCalls) -> dict[int, int]:
-    """Of each name that is there before the run, how long its file must be."""
+def _staged_bytes(table: Table, calls: PossibleCalls) -> dict[int, int]:
+    """Of each name that is there before the run, how long its file must be; of calls in the order
+    of time."""
     found: dict[int, int] = {}
     written: Counter[int] = Counter()
     appended: Counter[int] = Counter()
     read, write = DATA
-    columns = (calls.handle, calls.kind, calls.appends, calls.end, calls.size)
+    kind = table.kind[calls.row]
+    size = np.where(np.isin(kind, DATA), table.bytes[calls.row], 0)
+    end = np.where(np.isin(kind, DATA), table.offset[calls.row] + size, 0)
+    columns = (names_of(table, calls.row), kind, calls.appends, end, size)
     named = (column[calls.is_before].tolist() for column in columns)
     for name, kind, appends, end, size in zip(*named, strict=True):
         needed = 0
@@ -396,6 +515,8 @@ def _step(calls: _TableCalls, mine: Column, entries: _TableEntries) -> StepSpec:
             return StepSpec(sync=SyncStep(on=name, mode=sync_mode(KIND_CODES[kind], interface)))
         case Kind.READ | Kind.WRITE as kind:
             keys = _data_keys(calls, mine)
+            if entries.is_for_all(name) and "pattern" not in keys:
+                keys["apart"] = False
             side = "to" if kind is Kind.WRITE else "from"
             return StepSpec.model_validate({kind.value: {side: name, **keys}})
         case kind:

@@ -42,6 +42,8 @@ MOST_WORK = 100_000
 """Nodes that are laid side by side in all trials, and a few for each that gets a price; the best
 until then is what is told. About three seconds."""
 _WORK_OF_PRICE = 20
+MOST_SPENT = 100
+"""Searches that come to no end: more than there are ways to begin one."""
 FEW_NODES = 400
 """Of which a search comes to its end, as a rule."""
 LEAST_ROOM = 100_000
@@ -58,9 +60,9 @@ _MORE_BITS = 2.0
 """For one more statement of the same kind in a body, which an inner loop may tell."""
 
 
-def induced(calls: RankCalls) -> Iterator[list[Node]]:
+def induced(calls: RankCalls, most_spent: int = MOST_SPENT) -> Iterator[list[Node]]:
     """Programs for these calls, likely ones first, at last the calls as they are; none where ranks
-    differ too much.
+    differ too much. No search begins after so many that came to no end.
 
     In the first each turn of a loop closes what it opens, where that can be: others may use files
     that are not open, and are longer as a rule.
@@ -82,14 +84,18 @@ def induced(calls: RankCalls) -> Iterator[list[Node]]:
         shortened = list(search.shortened(nodes, outermost, ways))
         short = [part for part in shortened if len(part) <= FEW_NODES]
         chains.append(short or shortened[-1:])
+    spent = 0
     for only_even in (True, False):
         found = []
         for chain in chains:
             for part in chain:
+                if spent >= most_spent:
+                    break
                 search = _LoopSearch(calls, only_even)
                 found.append(search.folded(part, outermost))
                 if not search.is_spent:
                     break
+                spent += 1
         yield from _cheapest_first(found)
     parts = itertools.chain(*chains)
     yield from _cheapest_first([(part, price(part, outermost, calls)) for part in parts])

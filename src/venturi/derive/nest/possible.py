@@ -30,9 +30,14 @@ _ON_OPEN = {
 """What needs a file that is open."""
 
 
-def handles_of(table: Table, rows: Column) -> Column:
+def names_of(table: Table, rows: Column) -> Column:
     """A number for each name under which an operation knows its file."""
     return 2 * table.file[rows].astype(np.int64) + table.is_aside[rows]
+
+
+def handles_of(table: Table, rows: Column) -> Column:
+    """A number for each name as one rank knows it, which has the file open or not."""
+    return names_of(table, rows) * table.ranks + table.rank[rows]
 
 
 def closed_last(table: Table, rows: Column) -> Column:
@@ -80,17 +85,17 @@ def possible(table: Table, rows: Column) -> PossibleCalls:
     makes."""
     names = _Names(made_folder_of(table, rows))
     makes = table.flags[rows] & (CREATES | TRUNCATES) > 0
-    is_on_the_way = _is_on_the_way(table.kind[rows], handles_of(table, rows), makes)
+    is_on_the_way = _is_on_the_way(table.kind[rows], names_of(table, rows), makes)
     rows, makes = rows[~is_on_the_way], makes[~is_on_the_way]
-    kind, handle = table.kind[rows], handles_of(table, rows)
-    appends = appending(table.flags[rows], kind, handle)
-    appends &= ~np.isin(handle, handle[(kind == KIND_CODES[Kind.WRITE]) & ~appends])
+    kind, name = table.kind[rows], names_of(table, rows)
+    appends = appending(table.flags[rows], kind, handles_of(table, rows))
+    appends &= ~np.isin(name, name[(kind == KIND_CODES[Kind.WRITE]) & ~appends])
     size = np.where(np.isin(kind, DATA), table.bytes[rows], 0)
-    columns = (handle, kind, makes, appends, table.offset[rows], size)
+    columns = (name, table.rank[rows], kind, makes, appends, table.offset[rows], size)
     found = [names.take(*call) for call in zip(*(one.tolist() for one in columns), strict=True)]
     how = np.array(found, np.int64)
     keeps = (how != IMPOSSIBLE) & (~np.isin(kind, DATA) | (size > 0))
-    is_before = np.isin(handle, list(names.before))
+    is_before = np.isin(name, list(names.before))
     return PossibleCalls(rows[keeps], (how == MAKES)[keeps], appends[keeps], is_before[keeps])
 
 
@@ -113,13 +118,16 @@ class _Names:
         self.before: set[int] = set()
         """Names that are there before the run."""
         self._gone: set[int] = set()
-        self._opened: Counter[int] = Counter()
+        self._opened: Counter[tuple[int, int]] = Counter()
+        """How often each rank has a name open."""
         self._length: dict[int, int] = {}
         """Of files and folders that the program has made."""
         self._inside: Counter[int] = Counter()
         """How many files there are in each folder."""
 
-    def take(self, name: int, kind: int, makes: bool, appends: bool, at: int, size: int) -> int:
+    def take(
+        self, name: int, rank: int, kind: int, makes: bool, appends: bool, at: int, size: int
+    ) -> int:
         """The next call: IMPOSSIBLE, USES, or MAKES."""
         if name not in self.before:
             makes |= kind == MKDIR
@@ -130,14 +138,14 @@ class _Names:
                 return IMPOSSIBLE
         if not makes and name not in self._length and name not in self._gone:
             (self._gone if name >> 1 in self._folder_of else self.before).add(name)
-        if not self._can(name, kind, makes, at + size):
+        if not self._can(name, rank, kind, makes, at + size):
             return IMPOSSIBLE
         if makes:
             self._appears(name, 0)
         if kind == OPEN:
-            self._opened[name] += 1
+            self._opened[name, rank] += 1
         elif kind == CLOSE:
-            self._opened[name] -= 1
+            self._opened[name, rank] -= 1
         elif kind in _ENDS_OF_NAMES:
             self._vanishes(name, kind)
         elif name in self._length and kind == KIND_CODES[Kind.TRUNCATE]:
@@ -147,7 +155,7 @@ class _Names:
             self._length[name] = now + size if appends else max(now, at + size)
         return MAKES if makes else USES
 
-    def _can(self, name: int, kind: int, makes: bool, end: int) -> bool:
+    def _can(self, name: int, rank: int, kind: int, makes: bool, end: int) -> bool:
         if makes:
             return self._has_folder(name) and (kind != MKDIR or name not in self._length)
         if kind == RENAME:
@@ -156,7 +164,7 @@ class _Names:
         if kind == KIND_CODES[Kind.READ] and end > self._length.get(name, end):
             return False
         if kind in _ON_OPEN or kind == CLOSE:
-            return self._opened[name] > 0
+            return self._opened[name, rank] > 0
         return name not in self._gone and not (kind == _RMDIR and self._inside[name] > 0)
 
     def _has_folder(self, name: int) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from venturi.derive.nest.call import DATA, RankCalls, sessions
 from venturi.derive.nest.fit import Cells, fit_numbers
-from venturi.derive.nest.induce import induced
+from venturi.derive.nest.induce import MOST_SPENT, induced
 from venturi.derive.nest.position import PositionMove, positions_of
 from venturi.derive.nest.price import LoopScope, price
 from venturi.derive.nest.slot import FileFamily
@@ -40,13 +40,16 @@ class Nested:
     files: dict[str, FileSpec]
 
 
-def nested(table: Table, calls: RankCalls, known_as: Sequence[str]) -> Iterator[Nested]:
+def nested(
+    table: Table, calls: RankCalls, known_as: Sequence[str], most_spent: int = MOST_SPENT
+) -> Iterator[Nested]:
     """Programs of a table's calls, the cheapest first; none where these words cannot say it.
 
-    `known_as` holds for each file of the table what its stream is called.
+    `known_as` holds for each file of the table what its stream is called; `most_spent` how many
+    searches may come to no end.
     """
     before = calls.move.copy(), calls.position.copy()
-    for nodes in induced(calls):
+    for nodes in induced(calls, most_spent):
         calls.move[:], calls.position[:] = before
         if not _settled(nodes, calls):
             continue

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from venturi.derive.cost import LEAST_SECONDS, cost_bits
+from venturi.derive.cost import BITS_PER_CHARACTER, LEAST_SECONDS, cost_bits
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
+from venturi.derive.nest.bound import least_characters
 from venturi.derive.nest.call import RankCalls, calls_of
-from venturi.derive.nest.call_table import calls_for_table, tabled
+from venturi.derive.nest.call_table import CallsInParts, tabled
+from venturi.derive.nest.induce import MOST_SPENT
 from venturi.derive.nest.workload import nested
 from venturi.derive.operation.account import (
     confidence_of,
@@ -55,6 +57,10 @@ from venturi.model.workload import (
 GROUP = "application"
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
 _MOST_TRIALS = 12
+NEARLY_ALL = 0.95
+MOST_SPENT_BESIDE_TABLE = 2
+"""Searches for loops that come to no end, where a table tells nearly all: some seconds each. What
+people could read is found in the first ones."""
 
 
 def derive_operations(
@@ -107,7 +113,7 @@ def derive_operations(
                 "assumed": [
                     *found.notes,
                     *_left_out(table, walks, ~exact.told),
-                    *_of_these_calls(table, exact.told),
+                    *_of_these_calls(table, exact),
                     *given_up,
                 ],
                 "observed": with_walks_observed(
@@ -158,16 +164,22 @@ class _Exact:
     told: Column
     """Which operations of the table it makes."""
 
+    @property
+    def is_near(self) -> bool:
+        """Whether nearly all operations are as they were, and in order."""
+        likeness = self.judgement.likeness
+        return likeness is not None and likeness.ordered >= NEARLY_ALL * likeness.application
+
 
 def _exchange(exact: _Exact) -> str:
     """What was given up for a simpler workload."""
-    (rows,) = (one for one in exact.workload.tables.values() if isinstance(one, RowTable))
+    tables = [one for one in exact.workload.tables.values() if isinstance(one, RowTable)]
     likeness = exact.judgement.likeness
     assert likeness is not None
-    kib = -(-rows.bytes_packed // 1024)
+    kib = -(-sum(one.bytes_packed for one in tables) // 1024)
     first = "" if likeness.is_whole else "the first "
     return (
-        f"simplified: a table of {rows.rows} calls ({kib} KiB) would keep "
+        f"simplified: a table of {sum(one.rows for one in tables)} calls ({kib} KiB) would keep "
         f"{likeness.ordered} of {first}{likeness.application} operations in their order"
     )
 
@@ -184,7 +196,8 @@ def _exactly(table: Table, streams: Streams, workload: Workload) -> list[_Exact]
         name = known_name([table.paths[file] for file in stream.files])
         for file in stream.files.tolist():
             known_as[file] = name
-    ways = _call_by_call(table, workload, known_as), _by_table(table, workload, known_as)
+    by_table = _by_table(table, workload, known_as)
+    ways = _call_by_call(table, workload, known_as, by_table), by_table
     return [way for way in ways if way is not None]
 
 
@@ -198,9 +211,9 @@ def _if_sound(table: Table, exact: Workload, pauses: int, told: Column) -> _Exac
 
 
 def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
-    """The same workload with a program that takes the calls out of a table; None where that cannot
+    """The same workload with a program that takes the calls out of tables; None where that cannot
     be."""
-    calls = calls_for_table(table)
+    calls = CallsInParts.of(table)
     if calls is None:
         return None
     told = tabled(table, calls, known_as)
@@ -209,22 +222,30 @@ def _by_table(table: Table, workload: Workload, known_as: list[str]) -> _Exact |
     return _if_sound(table, workload.model_copy(update=update), 0, told.told)
 
 
-def _call_by_call(table: Table, workload: Workload, known_as: list[str]) -> _Exact | None:
-    """The same workload with a program of loops that makes the calls; None: none is known."""
+def _call_by_call(
+    table: Table, workload: Workload, known_as: list[str], by_table: _Exact | None
+) -> _Exact | None:
+    """The same workload with a program of loops that makes the calls; None: none is known, or each
+    must cost more than that by a table, or takes longer to find than it is worth beside that."""
     by_use = calls_of(table, known_as, by_use=True)
     if by_use is None:
         return None
-    found = _first_sound(table, workload, by_use, known_as)
+    most_spent = MOST_SPENT
+    if by_table is not None:
+        most_spent = MOST_SPENT_BESIDE_TABLE if by_table.is_near else MOST_SPENT
+        if BITS_PER_CHARACTER * least_characters(by_use) > by_table.bits:
+            return None
+    found = _first_sound(table, workload, by_use, known_as, most_spent)
     by_name = calls_of(table, known_as) if found is None else None
     if by_name is None or np.array_equal(by_use.slot, by_name.slot):
         return found
-    return _first_sound(table, workload, by_name, known_as)
+    return _first_sound(table, workload, by_name, known_as, most_spent)
 
 
 def _first_sound(
-    table: Table, workload: Workload, calls: RankCalls, known_as: list[str]
+    table: Table, workload: Workload, calls: RankCalls, known_as: list[str], most_spent: int
 ) -> _Exact | None:
-    for told in nested(table, calls, known_as):
+    for told in nested(table, calls, known_as, most_spent):
         program = {GROUP: told.steps}
         exact = workload.model_copy(update={"files": told.files, "program": program})
         told_rows = np.isin(np.arange(len(table)), calls.row)
@@ -234,13 +255,18 @@ def _first_sound(
     return None
 
 
-def _of_these_calls(table: Table, told: Column) -> list[str]:
+def _of_these_calls(table: Table, exact: _Exact) -> list[str]:
     """What a program that makes each rank's calls does not say: of copies, and of other numbers of
     ranks."""
     notes = []
-    if np.any(table.copied[told]):
+    if np.any(table.copied[exact.told]):
         notes.append("copies within the kernel are told as reads and writes")
-    if table.ranks > 1:
+    if table.ranks > 1 and exact.workload.tables:
+        notes.append(
+            f"made for {table.ranks} ranks: of more, the others only wait; of fewer, the calls of "
+            "the others are left out"
+        )
+    elif table.ranks > 1:
         notes.append(
             f"made for {table.ranks} ranks: on another number, conditions and offsets stay the "
             "same, except offsets that grow by what all ranks move together"

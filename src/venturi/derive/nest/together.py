@@ -1,0 +1,203 @@
+"""What ranks do together, and where they wait for each other, so that each has what others make.
+
+A plan's ranks wait where a name that they share appears, goes or changes its length. So a program
+of several ranks has parts, between which all of them were ready at one time in the capture. At the
+beginning of each part stands what they do together; then each rank makes calls of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from venturi.derive.nest.possible import MKDIR, OPEN, RENAME, PossibleCalls, made_folder_of
+from venturi.derive.operation.table import Table
+from venturi.model.operation import KIND_CODES, Column, Kind
+
+MOST_PARTS = 64
+"""More are no program that people could follow."""
+ALL = -1
+"""In place of a rank: all of them."""
+_READ, _WRITE, _TRUNCATE, _UNLINK, _RMDIR = (
+    KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.TRUNCATE, Kind.UNLINK, Kind.RMDIR)
+)
+_WAITING = {MKDIR, RENAME, _TRUNCATE, _UNLINK, _RMDIR}
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """Of calls in the order of time: who makes them, and when."""
+
+    part: Column
+    """The part of the program, from 0."""
+    starts: list[int]
+    """The first call of each part."""
+    is_shared: Column
+    """Whether it is on a file that several ranks use."""
+    is_joint: Column
+    """Whether all ranks make it together, at the beginning of its part."""
+    is_done: Column
+    """Whether it opens what its rank opened when all made the file together."""
+    opens_for: Column
+    """Of files that all ranks make together: the only rank that has it open then, or ALL."""
+
+
+def meetings(table: Table, calls: PossibleCalls) -> Meetings | None:
+    """Where the ranks of a table have to wait for each other; None where one would have to that
+    did not."""
+    shared = _shared_files(table, calls.row) if table.ranks > 1 else set()
+    found = _Meetings(table, calls, shared)
+    if shared and not found.follow():
+        return None
+    if len(found.starts) > MOST_PARTS:
+        return None
+    return found.told()
+
+
+def _shared_files(table: Table, rows: Column) -> set[int]:
+    """Files that several ranks use, and folders that the program makes with files of several."""
+    file, rank = table.file[rows], table.rank[rows]
+    users: dict[int, set[int]] = defaultdict(set)
+    for one, whose in np.unique(np.stack([file, rank]), axis=1).T.tolist():
+        users[one].add(whose)
+    for one, folder in made_folder_of(table, rows).items():
+        users[folder // 2] |= users[one]
+    return {one for one, ranks in users.items() if len(ranks) > 1}
+
+
+@dataclass
+class _Uses:
+    """What was done to a shared file so far."""
+
+    last: int = -1
+    """The last call on it, or in it."""
+    since_made: int = -1
+    """The call that made it, where nothing but openings came since."""
+    makers: set[int] = field(default_factory=set)
+    """The ranks that made it together."""
+    lengths: list[tuple[int, int]] = field(default_factory=list)
+    """How long it is, from which call on."""
+    own: dict[int, int] = field(default_factory=dict)
+    """How long each rank made it."""
+    writers: dict[int, int] = field(default_factory=dict)
+    """The last write of each rank."""
+
+
+class _Meetings:
+    """Follows the calls, and cuts them into parts."""
+
+    def __init__(self, table: Table, calls: PossibleCalls, shared: set[int]) -> None:
+        self._calls = calls
+        self._file = table.file[calls.row].astype(np.int64)
+        self._rank = table.rank[calls.row].astype(np.int64)
+        self._kind = table.kind[calls.row].astype(np.int64)
+        self._end = (table.offset[calls.row] + table.bytes[calls.row]).astype(np.int64)
+        start, end = table.start_ns[calls.row], table.end_ns[calls.row]
+        ready = np.ones(len(calls), bool)
+        ready[1:] = np.maximum.accumulate(end)[:-1] <= start[1:]
+        self._ready = np.maximum.accumulate(np.where(ready, np.arange(len(calls)), 0))
+        """For each call the last one, up to it, before which all ranks were ready."""
+        self._is_shared = np.isin(self._file, list(shared))
+        self._uses: dict[int, _Uses] = defaultdict(_Uses)
+        self._folder_of = {
+            one: folder // 2
+            for one, folder in made_folder_of(table, calls.row).items()
+            if folder // 2 in shared
+        }
+        self._joint = np.zeros(len(calls), bool)
+        self._made: list[int] = []
+        """The first call of each file that ranks make together."""
+        self.starts = [0]
+
+    def follow(self) -> bool:
+        """Whether there is a way; the parts are known then."""
+        columns = (self._file, self._rank, self._kind, self._calls.makes, self._end)
+        for place, call in enumerate(zip(*(one.tolist() for one in columns), strict=True)):
+            file = call[0]
+            if self._is_shared[place] and not self._take(place, *call):
+                return False
+            for one in (file, self._folder_of.get(file)):
+                if one is not None:
+                    self._uses[one].last = place
+        return True
+
+    def told(self) -> Meetings:
+        """What was found."""
+        part = np.zeros(len(self._calls), np.int64)
+        part[self.starts[1:]] = 1
+        part = np.cumsum(part)
+        done = np.zeros(len(self._calls), bool)
+        opens_for = np.full(len(self._calls), ALL)
+        opens = self._is_shared & (self._kind == OPEN)
+        for first in self._made:
+            again = np.flatnonzero(self._joint & (self._file == self._file[first]))
+            until = again[again > first].min(initial=len(self._calls))
+            mine = first + np.flatnonzero(
+                opens[first:until] & (self._file[first:until] == self._file[first])
+            )
+            each = np.unique(self._rank[mine], return_index=True)[1]
+            done[mine[each]] = True
+            if len(each) == 1:
+                opens_for[first] = self._rank[first]
+        return Meetings(
+            part, self.starts, self._is_shared, self._joint, done & ~self._joint, opens_for
+        )
+
+    def _take(self, place: int, file: int, rank: int, kind: int, makes: bool, end: int) -> bool:
+        """The next call on a shared file; False where it cannot be made as it was."""
+        uses = self._uses[file]
+        if kind == OPEN and makes:
+            if uses.since_made >= 0 and rank not in uses.makers:
+                uses.makers.add(rank)
+                return True
+            return self._meet(place, uses, makers={rank})
+        if kind in _WAITING:
+            uses.own.clear()
+            uses.lengths = [(place, end)] if kind == _TRUNCATE else []
+            return self._meet(place, uses)
+        if kind == _WRITE:
+            if self._calls.appends[place]:
+                return False
+            uses.since_made = -1
+            uses.own[rank] = max(uses.own.get(rank, 0), end)
+            if not uses.lengths or end > uses.lengths[-1][1]:
+                uses.lengths.append((place, end))
+            uses.writers[rank] = place
+        elif kind == _READ and not self._calls.is_before[place]:
+            uses.since_made = -1
+            others = [at for writer, at in uses.writers.items() if writer != rank]
+            has_waited = not others or self._waits(max(others), place)
+            if end > uses.own.get(rank, 0) and not has_waited:
+                made = next((at for at, length in uses.lengths if length >= end), None)
+                return made is not None and self._waits(made, place)
+        return True
+
+    def _meet(self, place: int, uses: _Uses, makers: set[int] | None = None) -> bool:
+        """All ranks make a call together, once all that came before it on the file is done."""
+        self._joint[place] = True
+        uses.since_made = -1 if makers is None else place
+        uses.makers = makers or set()
+        if makers is not None:
+            uses.own.clear()
+            uses.lengths = [(place, 0)]
+            self._made.append(place)
+        if uses.last >= self.starts[-1]:
+            return self._waits(uses.last, place)
+        # Nothing asks for it, but so it comes after what it came after.
+        ready = int(self._ready[place])
+        between = ~self._joint[self.starts[-1] : ready]
+        if np.any(between & ~(self._is_shared & (self._kind == OPEN))[self.starts[-1] : ready]):
+            self.starts.append(ready)
+        return True
+
+    def _waits(self, before: int, place: int) -> bool:
+        """A new part between two calls, where there is none yet; False where ranks did not wait."""
+        if self.starts[-1] > before:
+            return True
+        ready = int(self._ready[place])
+        if ready <= before:
+            return False
+        self.starts.append(ready)
+        return True
