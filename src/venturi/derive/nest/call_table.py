@@ -65,6 +65,9 @@ MOST_CALLS = 3_000_000
 LEAST_COMPUTE_NS = 100_000
 """Shorter computing is added up and stands where it comes to this: row by row it is noise, which
 would take more room than all the rest."""
+LEAST_PAUSE_NS = 1_000_000
+"""The same of several ranks, which sleep: where there are more of them than processors, one that
+spins keeps others from their calls, as computing that was recorded has done already."""
 BINS_OF_DECADE = 10
 """Times of computing that lie as near together are told by their mean: no time comes twice."""
 _DIRECTORY = "directory"
@@ -185,7 +188,8 @@ class _TableProgram:
     def _loop(self, name: str, columns: dict[str, Column], body: list[StepSpec]) -> StepSpec:
         numbers = {column: values.tolist() for column, values in columns.items()}
         self.tables[name] = RowTable.of(numbers)
-        compute = StepSpec(compute=ComputeStep(seconds=f"{BEFORE} / 1e9", mode=ComputeMode.SPIN))
+        mode = ComputeMode.SPIN if self._calls.table.ranks == 1 else ComputeMode.SLEEP
+        compute = StepSpec(compute=ComputeStep(seconds=f"{BEFORE} / 1e9", mode=mode))
         return StepSpec(for_=name, do=[compute, StepSpec(choose=ChooseStep(by=STEP, of=body))])
 
     def _steps(self, rows: Column) -> tuple[Column, list[StepSpec]]:
@@ -238,7 +242,9 @@ class _TableCalls:
         self.makes = (self.kind == OPEN) & kept.calls.makes[order]
         self.makes &= self.is_joint | ~self.is_shared
         computing = _computing(table, kept.calls.row, told)[order]
-        self.before_ns = _rounded(np.concatenate([*map(_gathered, self._of_ranks(computing))]))
+        least_ns = LEAST_COMPUTE_NS if table.ranks == 1 else LEAST_PAUSE_NS
+        gathered = [_gathered(times, least_ns) for times in self._of_ranks(computing)]
+        self.before_ns = _rounded(np.concatenate(gathered))
 
     def _of_ranks(self, column: Column) -> Iterator[Column]:
         """A column in pieces, one for each part and rank."""
@@ -302,11 +308,11 @@ def _computing(table: Table, rows: Column, told: Meetings) -> Column:
     return found
 
 
-def _gathered(times_ns: Column) -> Column:
-    """The same times, of which no more are left than whole `LEAST_COMPUTE_NS` in all of them: short
-    ones are moved to a later place, and none is lost."""
+def _gathered(times_ns: Column, least_ns: int) -> Column:
+    """The same times, of which no more are left than whole `least_ns` in all of them: short ones are
+    moved to a later place, and none is lost."""
     until = np.cumsum(times_ns)
-    stands = np.diff(until // LEAST_COMPUTE_NS, prepend=0) > 0
+    stands = np.diff(until // least_ns, prepend=0) > 0
     stands[-1] |= until[-1] > 0
     found = np.zeros(len(times_ns), np.int64)
     found[stands] = np.diff(until[stands], prepend=0)

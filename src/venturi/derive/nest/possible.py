@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -91,8 +92,11 @@ def possible(table: Table, rows: Column) -> PossibleCalls:
     appends = appending(table.flags[rows], kind, handles_of(table, rows))
     appends &= ~np.isin(name, name[(kind == KIND_CODES[Kind.WRITE]) & ~appends])
     size = np.where(np.isin(kind, DATA), table.bytes[rows], 0)
-    columns = (name, table.rank[rows], kind, makes, appends, table.offset[rows], size)
-    found = [names.take(*call) for call in zip(*(one.tolist() for one in columns), strict=True)]
+    # Each of several ranks asks for a file that the first of them makes.
+    is_asked = makes & (table.ranks > 1) & (table.flags[rows] & TRUNCATES == 0)
+    columns = (name, table.rank[rows], kind, makes, is_asked, appends, table.offset[rows], size)
+    calls = map(_NameCall, *(one.tolist() for one in columns))
+    found = [names.take(call) for call in calls]
     how = np.array(found, np.int64)
     keeps = (how != IMPOSSIBLE) & (~np.isin(kind, DATA) | (size > 0))
     is_before = np.isin(name, list(names.before))
@@ -110,6 +114,21 @@ def _is_on_the_way(kind: Column, handle: Column, makes: Column) -> Column:
     return found
 
 
+class _NameCall(NamedTuple):
+    """A call, and the name that it is about."""
+
+    name: int
+    rank: int
+    kind: int
+    makes: bool
+    """Whether it opens, and makes the file or empties it."""
+    is_asked: bool
+    """Whether it makes only what is not there."""
+    appends: bool
+    at: int
+    size: int
+
+
 class _Names:
     """Follows which names are there, and how long the files are that the program made."""
 
@@ -125,10 +144,10 @@ class _Names:
         self._inside: Counter[int] = Counter()
         """How many files there are in each folder."""
 
-    def take(
-        self, name: int, rank: int, kind: int, makes: bool, appends: bool, at: int, size: int
-    ) -> int:
+    def take(self, call: _NameCall) -> int:
         """The next call: IMPOSSIBLE, USES, or MAKES."""
+        name, kind = call.name, call.kind
+        makes = call.makes and not (call.is_asked and name in self._length)
         if name not in self.before:
             makes |= kind == MKDIR
         else:
@@ -138,33 +157,35 @@ class _Names:
                 return IMPOSSIBLE
         if not makes and name not in self._length and name not in self._gone:
             (self._gone if name >> 1 in self._folder_of else self.before).add(name)
-        if not self._can(name, rank, kind, makes, at + size):
+        if not self._can(call, makes):
             return IMPOSSIBLE
         if makes:
             self._appears(name, 0)
         if kind == OPEN:
-            self._opened[name, rank] += 1
+            self._opened[name, call.rank] += 1
         elif kind == CLOSE:
-            self._opened[name, rank] -= 1
+            self._opened[name, call.rank] -= 1
         elif kind in _ENDS_OF_NAMES:
             self._vanishes(name, kind)
         elif name in self._length and kind == KIND_CODES[Kind.TRUNCATE]:
-            self._length[name] = at
+            self._length[name] = call.at
         elif name in self._length and kind == KIND_CODES[Kind.WRITE]:
             now = self._length[name]
-            self._length[name] = now + size if appends else max(now, at + size)
+            self._length[name] = now + call.size if call.appends else max(now, call.at + call.size)
         return MAKES if makes else USES
 
-    def _can(self, name: int, rank: int, kind: int, makes: bool, end: int) -> bool:
+    def _can(self, call: _NameCall, makes: bool) -> bool:
+        name, kind = call.name, call.kind
         if makes:
             return self._has_folder(name) and (kind != MKDIR or name not in self._length)
         if kind == RENAME:
             known = name not in self._gone and not self.before & {name, name - 1}
             return known and name % 2 == 1 and self._has_folder(name - 1)
+        end = call.at + call.size
         if kind == KIND_CODES[Kind.READ] and end > self._length.get(name, end):
             return False
         if kind in _ON_OPEN or kind == CLOSE:
-            return self._opened[name, rank] > 0
+            return self._opened[name, call.rank] > 0
         return name not in self._gone and not (kind == _RMDIR and self._inside[name] > 0)
 
     def _has_folder(self, name: int) -> bool:
