@@ -91,7 +91,7 @@ def spoilt(plan: p.Plan, **change: object) -> p.Plan:
         ({"variable": 0}, "is not the slot of a loop variable"),
         ({"variable": 99}, "is not the slot of a loop variable"),
         ({"rows": 7}, "is not base64 of"),
-        ({"rows": -1}, "is not base64 of"),
+        ({"rows": -1}, "must be at least 0"),
         ({"first": [whole(1)]}, "rows from row 1 on are not in a table of"),
         ({"count": [whole(10**15)]}, "rows from row 0 on are not in a table of"),
         ({"first": [whole(2**62)], "count": [whole(2**62)]}, "are not in a table of"),
