@@ -53,6 +53,29 @@ def test_what_python_imports_is_none_and_what_it_writes_is(capture: Capture) -> 
     assert not {"module.py"} & _own(run, tree)
 
 
+@pytest.mark.parametrize("way", ["mv", "ln"])
+def test_what_gets_the_name_of_code_is_data_as_it_was(capture: Capture, way: str) -> None:
+    tree = capture.here / "tree"
+    tree.mkdir(parents=True)
+    write = "head -c 9000 /dev/zero > $0/one; cp $0/one $0/two"
+    names = f"{way} $0/one $0/a.py; {way} $0/two $0/b.so; {way} $0/a.py $0/lib.pyc"
+    run = capture("sh", "-c", f"{write}; {names}", str(tree))
+    assert _own(run, tree) >= {"a.py", "b.so", "lib.pyc"}
+
+
+def test_what_python_keeps_compiled_is_none(capture: Capture) -> None:
+    tree = capture.here / "tree"
+    tree.mkdir(parents=True)
+    (tree / "module.py").write_text("VALUE = 1\n" * 3000, "utf-8")
+    run = capture(
+        "sh",
+        "-c",
+        f"unset PYTHONDONTWRITEBYTECODE; cd {tree} && {sys.executable} -c 'import module' && echo x > made",
+    )
+    assert list(tree.glob("__pycache__/*"))
+    assert _own(run, tree) == {"made"}
+
+
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_scripts_around_an_interpreter_are_none(capture: Capture, shell: str) -> None:
     """Wrappers that a shell runs on the way to Python, as of environments and version managers."""

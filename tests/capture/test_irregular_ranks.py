@@ -12,7 +12,7 @@ from venturi.library import load
 from venturi.model.document import parse_json
 from venturi.model.fidelity_report import FidelityReport, Match
 
-PROGRAM = Path(__file__).with_name("program") / "irregular.c"
+PROGRAM = Path(__file__).with_name("mpi_program") / "irregular.c"
 LAUNCHERS = {"openmpi": ("--allow-run-as-root", "--oversubscribe"), "mpich": ()}
 TIMED = "time between operations, all ranks"
 """More ranks than there are processors wait for each other longer or not."""

@@ -47,6 +47,7 @@ WATCHED = [
 """Layers of the tracer, in the order of its codes."""
 
 _OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, *COPIES)]
+_NAMING = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK)]
 _IS_OF_TWO_FILES = np.isin(np.arange(256), _OF_TWO_FILES)
 _TIMES = ("start", "end")
 _OF_RUNS = ("slot", "period", "times", "offset_step", "address_step", "address_rest")
@@ -120,6 +121,7 @@ def merge(
     operations = _folded(files, numbers, clocks)
     _mark_data(files, numbers, table.files)
     _mark_copied(operations.rows, table.files)
+    _mark_named(operations.rows, table.files)
     ranks = max((file.rank for file in files), default=-1) + 1
     records = counter_records(files, numbers, clocks, table.files)
     trace = Trace(
@@ -162,6 +164,17 @@ def _mark_copied(rows: Operations, found: list[TracedFile]) -> None:
     for number in np.unique(copied[copied < len(found)]).tolist():
         if names_code(found[number].path):
             found[number] = found[number].model_copy(update={"is_data": True})
+
+
+def _mark_named(rows: Operations, found: list[TracedFile]) -> None:
+    """What has a name of code only since it was renamed, or by a link, is data as it was before."""
+    named = np.flatnonzero(np.isin(rows.kind, _NAMING))
+    in_time = named[np.argsort(rows.start_ns[named], kind="stable")]
+    for file, to in zip(rows.file[in_time].tolist(), rows.detail[in_time].tolist(), strict=True):
+        if max(file, to) >= len(found) or not names_code(found[to].path):
+            continue
+        if found[file].is_data or not names_code(found[file].path):
+            found[to] = found[to].model_copy(update={"is_data": True})
 
 
 def _process(file: ProcessFile, clock: Clock) -> Process:
