@@ -1,4 +1,4 @@
-"""MPI programs whose ranks read and write as chance has it: proxies make the same calls, and run."""
+"""MPI programs whose ranks read and write as chance has it: proxies make the same calls."""
 
 from __future__ import annotations
 

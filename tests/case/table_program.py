@@ -61,7 +61,7 @@ def rows_of_ranks(seed: int, ranks: int) -> list[Rows]:
     for rank in range(ranks):
         calls = 0 if rank == idle else chance.randint(1, 60)
         rows = random_rows(seed * ranks + rank, calls) if calls else []
-        found.append([(step, file + 4 * rank, *rest) for step, file, *rest in rows])  # type: ignore[misc]
+        found.append([(row[0], row[1] + 4 * rank, *row[2:]) for row in rows])
     return found
 
 

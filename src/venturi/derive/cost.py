@@ -16,8 +16,8 @@ from venturi.model.workload import DataStep, PatternKind, RowTable, StepSpec, Wo
 
 BITS_PER_CHARACTER: Final = 5.0
 """Of the text of a program, without what is only for readers: its words come again and again."""
-BITS_PER_TABLE: Final = 40_000.0
-"""What readers lose with numbers that they cannot read: about two hundred lines that they can."""
+BITS_PER_TABLE: Final = 10_000.0
+"""What readers lose with numbers that they cannot read: about fifty lines that they can."""
 BITS_PER_LOST_OPERATION: Final = 300.0
 """To say of one operation that is missing, or too much, what it should be: a step of its own."""
 BITS_PER_FALSE_OPERATION: Final = 100.0

@@ -48,7 +48,7 @@ class LoopRows:
             slots[slot] = 0
 
     def distinct(self, used: Collection[int], turns: range) -> Iterable[tuple[int, int]]:
-        """The first of those turns that are alike in the columns that are used, and how many are."""
+        """The first of those turns that are alike in the columns that are used, and how often."""
         mine = slice(turns.start, turns.stop)
         columns = [numbers[mine] for slot, numbers in self._columns if slot in used]
         if not columns:

@@ -11,8 +11,8 @@ from venturi.derive.nest.position import PositionMove
 from venturi.model.operation import Column
 
 WITH_PLACE = 2.0
-"""A number that follows no rule takes at least as much again to say where it belongs: a statement of
-its own, a condition, or a turn of a loop that does nothing else."""
+"""A number that follows no rule takes at least as much again to say where it belongs: a statement
+of its own, a condition, or a turn of a loop that does nothing else."""
 
 
 def least_characters(calls: RankCalls) -> float:

@@ -86,15 +86,22 @@ class CallsInParts:
     @staticmethod
     def of(table: Table) -> CallsInParts | None:
         """The operations of a table that can be told by tables; None where there are too many, or
-        some of other kinds, or ranks would wait that did not."""
+        some of other kinds, or ranks would wait that did not, or use what others have open."""
         is_small = 0 < len(table) <= MOST_CALLS and table.ranks <= MOST_RANKS
         if not is_small or not can_be_told(table):
             return None
         order = np.lexsort((np.arange(len(table)), table.start_ns))
         rows = order[~of_links(table.kind[order], table.file[order])]
         calls = possible(table, closed_last(table, rows))
+        if table.ranks > 1 and _moves(table, calls.row) < _moves(table, rows):
+            return None
         found = meetings(table, calls) if len(calls) else None
         return None if found is None else CallsInParts(calls, found)
+
+
+def _moves(table: Table, rows: Column) -> int:
+    """How many requests there are."""
+    return int(np.count_nonzero(np.isin(table.kind[rows], DATA) & (table.bytes[rows] > 0)))
 
 
 @dataclass(frozen=True)
@@ -309,8 +316,8 @@ def _computing(table: Table, rows: Column, told: Meetings) -> Column:
 
 
 def _gathered(times_ns: Column, least_ns: int) -> Column:
-    """The same times, of which no more are left than whole `least_ns` in all of them: short ones are
-    moved to a later place, and none is lost."""
+    """The same times, of which no more are left than whole `least_ns` in all of them: short ones
+    are moved to a later place, and none is lost."""
     until = np.cumsum(times_ns)
     stands = np.diff(until // least_ns, prepend=0) > 0
     stands[-1] |= until[-1] > 0
