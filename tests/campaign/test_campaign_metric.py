@@ -10,7 +10,8 @@ import pytest
 from venturi.campaign.metric import check_metric, metrics_in, record_metrics
 from venturi.model.campaign import CampaignMetric
 from venturi.model.error import RunFailed, UserError
-from venturi.model.output import Pick
+from venturi.model.output import Better, Pick
+from venturi.model.result import direction_of
 
 _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 
@@ -80,6 +81,31 @@ def test_exactly_one_way_to_find_it() -> None:
 def test_what_is_no_record(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="no record"):
         record_metrics("killed")
+
+
+@pytest.mark.parametrize(
+    ("unit", "better"),
+    [("B/s", Better.HIGHER), ("1/s", Better.HIGHER), ("s", Better.LOWER), ("B", Better.NONE)],
+)
+def test_a_metric_of_a_workload_improves_as_its_unit_says(unit: str, better: Better) -> None:
+    record = {"phases": [], "metrics": {"own": {"median": 2.0, "unit": unit}}}
+    assert record_metrics(json.dumps(record))["own"].better is better
+
+
+@pytest.mark.parametrize(
+    ("unit", "stated", "better"),
+    [
+        ("us", Better.NONE, Better.LOWER),
+        ("MiB/s", Better.NONE, Better.HIGHER),
+        ("MiB/s", Better.LOWER, Better.LOWER),
+        ("x", Better.HIGHER, Better.HIGHER),
+        ("x", Better.NONE, Better.NONE),
+    ],
+)
+def test_what_is_stated_comes_before_what_the_unit_says(
+    unit: str, stated: Better, better: Better
+) -> None:
+    assert direction_of(unit, stated) is better
 
 
 def test_statistics_defaults_and_what_follows_from_metrics(tmp_path: Path) -> None:

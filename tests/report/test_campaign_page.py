@@ -11,7 +11,7 @@ from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary
 from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 from venturi.report import quantity
-from venturi.report.block import Figure, TableBlock
+from venturi.report.block import Figure, Paragraph, TableBlock
 from venturi.report.campaign import best_of, page_of
 from venturi.report.campaign_text import print_result
 from venturi.report.figure.scaling import number_of
@@ -146,6 +146,30 @@ def test_what_is_only_a_phase_s_rate_again_is_no_column(other: float, shown: boo
 
 def test_without_a_direction_nothing_is_best() -> None:
     assert best_of(_rows(Better.NONE), "rate") is None
+
+
+def _sentences(rows: list[CampaignRow]) -> list[str]:
+    result = CampaignResult(
+        name="c", about="", machine="m", directory="/d", points=2, states={"done": 2}, rows=rows
+    )
+    blocks = page_of(result, Units.IEC).chapters[0].sections[0].blocks
+    return [b.finding if isinstance(b, Figure) else b.text for b in blocks
+            if isinstance(b, Figure | Paragraph)]  # fmt: skip
+
+
+def test_a_metric_without_a_direction_has_its_smallest_and_its_largest_value() -> None:
+    rows = [
+        _row(f"run-{n}", [1e6 * v] * 6, Better.NONE, tasks=n) for n, v in ((1, 3), (2, 1), (4, 2))
+    ]
+    assert _sentences(rows) == [
+        "Smallest: 977 KiB/s with tasks 2; largest: 2.86 MiB/s with tasks 1."
+    ]
+
+
+def test_equal_values_and_one_value_have_no_smallest_and_largest() -> None:
+    ways = [_row(f"run-{way}", [1e6] * 6, Better.NONE, way=way) for way in ("own", "all")]
+    assert _sentences(ways) == ["rate: The same median at all 2 points: 977 KiB/s."]
+    assert _sentences(ways[:1]) == ["rate: The only value: 977 KiB/s with run-own."]
 
 
 def test_a_line_for_each_way_over_the_tasks() -> None:

@@ -49,7 +49,7 @@ def is_time(metric: MetricSummary) -> bool | None:
 
     Who scales a metric that is better low means a time, whatever its unit.
     """
-    better = metric.better if metric.better is not Better.NONE else direction_of(metric.unit)
+    better = direction_of(metric.unit, metric.better)
     return None if better is Better.NONE else better is Better.LOWER
 
 

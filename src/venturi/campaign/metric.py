@@ -15,6 +15,7 @@ from venturi.model.ceiling import CeilingSource
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
 from venturi.model.output import Better
+from venturi.model.result import direction_of
 from venturi.model.workload import Scalar
 
 
@@ -105,8 +106,9 @@ def record_metrics(text: str) -> dict[str, MetricSample]:
                 found[f"{name}.efficiency"] = MetricSample(share, "%", Better.HIGHER, "", labels)
             found[f"{name}.seconds"] = MetricSample(seconds, "s", Better.LOWER, "", labels)
         for name, metric in record["metrics"].items():
-            of, labels = metric.get("of", ""), tuple(metric.get("labels", []))
-            found[name] = MetricSample(metric["median"], metric["unit"], Better.NONE, of, labels)
+            unit, of = metric["unit"], metric.get("of", "")
+            labels = tuple(metric.get("labels", []))
+            found[name] = MetricSample(metric["median"], unit, direction_of(unit), of, labels)
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
     return {name: value for name, value in found.items() if _is_number(value.value)}

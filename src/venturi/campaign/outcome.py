@@ -14,6 +14,7 @@ from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.error import RunFailed
+from venturi.model.result import direction_of
 from venturi.model.statistic import median_interval
 
 Values = dict[str, MetricSample]
@@ -85,7 +86,8 @@ def values_of(campaign: Campaign, campaign_status: CampaignStatus, task: Campaig
     if step.tool:
         found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
     for name, value in metrics_in(folder, step.metrics, task.parameters).items():
-        found[name] = MetricSample(value, step.metrics[name].unit, step.metrics[name].better)
+        unit = step.metrics[name].unit
+        found[name] = MetricSample(value, unit, direction_of(unit, step.metrics[name].better))
     return found
 
 

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from venturi.model.document import Count, Document, Positive, Real, RunId
 from venturi.model.output import Better
+from venturi.model.units import SECONDS_PER_UNIT
 from venturi.model.workload import Scalar
 
 RESULT_SCHEMA: Final = "venturi.result/1"
@@ -118,8 +119,10 @@ def digest_of(*parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
-def direction_of(unit: str) -> Better:
-    """Which way a metric of ours improves: times are better short, rates high."""
-    if unit in ("s", "ns"):
+def direction_of(unit: str, stated: Better = Better.NONE) -> Better:
+    """Which way a metric improves: as is stated; else times are better short, rates high."""
+    if stated is not Better.NONE:
+        return stated
+    if unit in SECONDS_PER_UNIT:
         return Better.LOWER
     return Better.HIGHER if unit.endswith("/s") else Better.NONE

@@ -136,7 +136,7 @@ def _judged(rows: list[CampaignRow]) -> list[str]:
     if any(best_of(rows, name) for name in names):
         return names
     every = dict.fromkeys(metric.name for row in rows for metric in row.metrics)
-    return [name for name in every if name.endswith(".rate")]
+    return [name for name in every if name.endswith(".rate")] or names
 
 
 def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
@@ -176,7 +176,7 @@ def _measured(rows: list[CampaignRow], step: str, units: Units, studied: set[str
     blocks: list[Block] = [] if drawn is None else [drawn]
     for name in [name for name in _judged(rows) if name not in studied]:
         finding = _finding(rows, name, units)
-        blocks.append(scaling.over(rows, name, finding) or Paragraph(finding))
+        blocks.append(scaling.over(rows, name, finding) or Paragraph(f"{name}: {finding}"))
     return Section(step, step, "", tuple(blocks))
 
 
@@ -187,7 +187,7 @@ def _is_full(section: Section) -> bool:
 def _finding(rows: list[CampaignRow], name: str, units: Units) -> str:
     found = best_of(rows, name)
     if found is None:
-        return f"{name} has no better or worse."
+        return _extremes(rows, name, units)
     best, alike = found
     metric = metric_of(best, name)
     assert metric is not None
@@ -199,6 +199,27 @@ def _finding(rows: list[CampaignRow], name: str, units: Units) -> str:
     others = "; ".join(_point_text(row, names) for row in alike[:_MOST_ALIKE])
     more = len(alike) - _MOST_ALIKE
     return f"{text}; not told apart from {others}" + (f" and {more} more." if more > 0 else ".")
+
+
+def _extremes(rows: list[CampaignRow], name: str, units: Units) -> str:
+    """The smallest and the largest value with their points: neither is known to be better."""
+    found = [(metric, row) for row in rows if (metric := metric_of(row, name)) is not None]
+    names = changing(rows)
+
+    def said(pair: tuple[MetricSummary, CampaignRow]) -> str:
+        metric, row = pair
+        value = quantity.with_unit(metric.median, metric.unit, units, metric.of)
+        return f"{value} with {_point_text(row, names)}"
+
+    ordered = sorted(found, key=lambda pair: pair[0].median)
+    smallest, largest = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"The only value: {said(smallest)}."
+    if smallest[0].median == largest[0].median:
+        metric = smallest[0]
+        value = quantity.with_unit(metric.median, metric.unit, units, metric.of)
+        return f"The same median at all {len(ordered)} points: {value}."
+    return f"Smallest: {said(smallest)}; largest: {said(largest)}."
 
 
 def _failures(result: CampaignResult) -> list[Section]:

@@ -47,7 +47,8 @@ def over(rows: list[CampaignRow], name: str, finding: str) -> Figure | None:
     left_out = len(series) - len(kept)
     reading = reading_of(points, f"{along} on the axis below")
     if left_out:
-        reading += f" The {len(kept)} best lines of {len(series)} are drawn; the table has all."
+        which = "highest" if first.better is Better.NONE else "best"
+        reading += f" The {len(kept)} {which} lines of {len(series)} are drawn; the table has all."
     return Figure(
         name=f"scaling-{name}".replace(".", "-"),
         title=f"{name} over {along}",
