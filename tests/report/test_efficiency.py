@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from profile_factory import data, machine
+from profile_factory import curve, data, machine, profile
 from report.record_factory import record
 from venturi.health.keep import keep_session
 from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
@@ -18,12 +18,14 @@ from venturi.model.health import (
     HealthState,
     LoadSample,
 )
+from venturi.model.interface import Interface
 from venturi.model.machine import Bound, Machine, Target
 from venturi.model.output import Better
+from venturi.model.profile import FileSharing, Order, Volume
 from venturi.report.efficiency import efficiencies, section, sentence
 from venturi.report.phase import phases
 from venturi.report.quantity import Units
-from venturi.store.ceiling import bounds_at, ceilings
+from venturi.store.ceiling import bounds_at, ceilings, highest, profiled
 
 
 def session(host: str, started: str, audit: list[AuditEntry]) -> Health:
@@ -97,6 +99,31 @@ def test_ceilings_come_from_the_file_the_profile_and_health(tmp_path: Path) -> N
     assert all("2026-01-06" in one.about for one in found if one.source is CeilingSource.HEALTH)
     assert not ceilings(Machine(name="m"), Path("/"), tmp_path, "x", 1)
     assert [bound.bytes_per_second for bound in bounds_at(own, Path("/b"))] == [18e9]
+
+
+def test_the_processor_s_caches_and_calls_without_a_time_are_no_ceiling() -> None:
+    curves = [
+        data("read", lambda size, _: size / 2e9, state="cached", sizes=[2**20]),
+        data("read", lambda size, _: size / 9e10, state="cached", access={"volume": Volume.SMALL}),
+        data("read", lambda size, _: 0.0, state="cold", sizes=[2**20]),
+        data("write", lambda size, _: size / 9e9, state="new", access={"think_s": 1e-6}),
+        curve("stat", lambda size, _: 0.0, sizes=[0]),
+    ]
+    (only,) = ceilings(machine(*curves), Path("/data"), Path("/none"), "h", 1)
+    assert only.bytes_per_second == pytest.approx(4e9)
+    assert only.about == "best rate of read cached sequential own, 2 ranks, 2026-01-02"
+
+
+def test_the_highest_of_all_interfaces_and_orders_is_the_ceiling() -> None:
+    curves = [
+        data("write", lambda size, _: size / 2e9, state="new", sizes=[2**20]),
+        data("write", lambda size, _: size / 3e9, state="new", sizes=[2**20],
+             access={"order": Order.STRIDED, "place": FileSharing.SHARED, "collective": True,
+                     "interface": Interface("mpiio")}),
+    ]  # fmt: skip
+    found = profiled(profile(*curves))
+    assert [one.rate for one in found] == pytest.approx([4e9, 6e9])
+    assert highest(found) == found[1:]
 
 
 def _ceiling(

@@ -17,9 +17,9 @@ from venturi.model.result import digest_of
 from venturi.model.site import SiteContrast, SiteHealth, SiteMachineFile, SiteState
 from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
-from venturi.site.ceiling import machine_files
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
+from venturi.site.machine_file import machine_files
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages
 from venturi.site.probe import FoundProbe, probes_of

@@ -3,19 +3,31 @@
 A machine file's `bounds` state the peak of a target. Its profile has the best rates of a directory,
 from storage and through caches. A session of `venturi health` on the same host has the memory's
 rate, and the speeds of network interfaces and of PCI links of storage.
+
+`profiled` alone decides which curves of a profile are ceilings, for runs and for a site's machines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
 from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
 from venturi.model.health import Health
 from venturi.model.machine import Bound, Machine
-from venturi.model.profile import DataState, MeasuredCurve, Profile
+from venturi.model.plan import OperationKind
+from venturi.model.profile import (
+    AccessClass,
+    DataState,
+    MeasuredCurve,
+    Order,
+    Point,
+    Profile,
+    Volume,
+)
 
 HEALTH_FOLDER = "health"
 _MEMORY = "triad: triad"
@@ -25,7 +37,28 @@ _PORT = re.compile(r"^(\d+(?:\.\d+)?) Gb/sec")
 _PCI = re.compile(r"^(?:degraded: )?(\d+(?:\.\d+)?) GT/s(?: PCIe)? x(\d+)")
 _OLD_PCI_GT = 5.0
 """Up to this speed 8 of 10 bits are data, above it 128 of 130."""
-_MOVES = ("write", "read")
+_DATA = (OperationKind.WRITE, OperationKind.READ)
+_NAMES = (OperationKind.CREATE, OperationKind.STAT, OperationKind.UNLINK, OperationKind.MKDIR)
+_STATES = (DataState.COLD, DataState.CACHED, DataState.NEW)
+
+
+@dataclass(frozen=True)
+class ProfiledCeiling:
+    """The point of a curve with the highest rate of all ranks together."""
+
+    access: AccessClass
+    point: Point
+
+    @property
+    def moves_data(self) -> bool:
+        """Whether its rate is one of bytes; else it counts operations."""
+        return self.access.operation in _DATA
+
+    @property
+    def rate(self) -> float:
+        """In B/s of what moves data, else in 1/s."""
+        point = self.point
+        return point.bytes_per_second if self.moves_data else point.operations_per_second
 
 
 def bounds_at(machine: Machine, directory: Path) -> list[Bound]:
@@ -70,39 +103,56 @@ def newest_session(store: Path, host: str) -> Health | None:
     return max(found, key=lambda health: health.started, default=None)
 
 
+def profiled(profile: Profile) -> list[ProfiledCeiling]:
+    """The best of each access class that can be a ceiling, in the profile's order.
+
+    It is plain, and moves large volumes: small ones stay in the processor's caches, whose rate is
+    neither the memory's nor the storage's. Of names, only calls on many are. A point without a
+    measured time has no rate.
+    """
+    found = [_best_point(curve) for curve in profile.curves]
+    return [one for one in found if one is not None]
+
+
+def highest(found: Sequence[ProfiledCeiling]) -> list[ProfiledCeiling]:
+    """Of each direction the best of cold data, of cached data, and of new data."""
+    best = []
+    for operation in _DATA:
+        for state in _STATES:
+            own = [
+                one
+                for one in found
+                if (one.access.operation, one.access.state) == (operation, state)
+            ]
+            if own:
+                best.append(max(own, key=lambda one: (one.rate, one.access.text())))
+    return best
+
+
+def _best_point(curve: MeasuredCurve) -> ProfiledCeiling | None:
+    access = curve.access
+    if not access.is_plain or access.volume is Volume.SMALL:
+        return None
+    moves_data = access.operation in _DATA
+    if not moves_data and (access.operation not in _NAMES or access.order is not Order.ITEM):
+        return None
+    timed = [p for p in curve.points if p.seconds > 0 and (p.bytes or not moves_data)]
+    every = [ProfiledCeiling(access, point) for point in timed]
+    return max(every, key=lambda one: one.rate, default=None)
+
+
 def _of_profile(profile: Profile) -> Iterator[Ceiling]:
     """The best rate of each direction: reads of cold data, of cached data, and writes."""
-    for operation in _MOVES:
-        for state in (DataState.COLD, DataState.CACHED, DataState.NEW):
-            curves = [
-                curve
-                for curve in profile.curves
-                if curve.access.operation.value == operation
-                and curve.access.state is state
-                and curve.access.is_plain
-            ]
-            best = _best(curves)
-            if best is None:
-                continue
-            rate, said = best
-            yield Ceiling(
-                operation=cast("Literal['write', 'read']", operation),
-                bytes_per_second=rate,
-                layer=CeilingLayer.DEVICE if state is DataState.COLD else CeilingLayer.MEMORY,
-                source=CeilingSource.PROFILE,
-                about=f"best rate of {said}, {profile.started[:10]}",
-            )
-
-
-def _best(curves: Iterable[MeasuredCurve]) -> tuple[float, str] | None:
-    """The highest rate of all ranks on curves, and how it was reached."""
-    rates = [
-        (point.bytes_per_second, f"{curve.access.text()}, {point.ranks} ranks")
-        for curve in curves
-        for point in curve.points
-        if point.bytes and point.seconds > 0
-    ]
-    return max(rates, default=None)
+    for one in highest(profiled(profile)):
+        is_cold = one.access.state is DataState.COLD
+        how = f"{one.access.text()}, {one.point.ranks} ranks"
+        yield Ceiling(
+            operation=cast("Literal['write', 'read']", one.access.operation.value),
+            bytes_per_second=one.rate,
+            layer=CeilingLayer.DEVICE if is_cold else CeilingLayer.MEMORY,
+            source=CeilingSource.PROFILE,
+            about=f"best rate of {how}, {profile.started[:10]}",
+        )
 
 
 def _of_health(health: Health, nodes: int) -> Iterator[Ceiling]:

@@ -11,10 +11,14 @@ from test_site_build import content, made, pages
 
 from profile_factory import curve, data, machine
 from venturi.model.machine import Bound
+from venturi.model.profile import FileSharing, Order, Volume
 from venturi.model.result import digest_of
 from venturi.report import quantity
 from venturi.report.site import address
-from venturi.site import ceiling
+from venturi.site import machine_file
+from venturi.site.machine_file import machine_files
+from venturi.site.source import Source
+from venturi.store.ceiling import ceilings
 
 
 def put(store: Path, file: str = "m.yaml", **more: Any) -> Path:
@@ -47,6 +51,32 @@ def test_the_best_of_each_kind_and_known_bounds_are_shown(tmp_path: Path) -> Non
     assert "/dev/x" not in page.text
 
 
+def test_what_a_run_takes_as_its_ceiling_is_on_the_page_of_its_machine(tmp_path: Path) -> None:
+    shared = {"order": Order.STRIDED, "place": FileSharing.SHARED}
+    own = machine(
+        data("read", lambda size, _: size / 2e9, "cold", sizes=[2**20]),
+        data("read", lambda size, _: size / 3e9, "cold", sizes=[2**20], access=shared),
+        data("write", lambda size, _: size / 3e9, "new", sizes=[2**20]),
+        data("write", lambda size, _: size / 2e9, "new", sizes=[2**20], access=shared),
+        data("read", lambda size, _: size / 9e10, "cached", access={"volume": Volume.SMALL}),
+        curve("stat", lambda size, ranks: 0.0, sizes=[0]),
+    )
+    place = tmp_path / "machines" / "m.yaml"
+    place.parent.mkdir()
+    place.write_text(own.model_copy(update={"name": "alpha"}).to_json(), "utf-8")
+    (tmp_path / "runs").mkdir()
+    found, problems = machine_files([Source(tmp_path)], {})
+    assert not problems
+    shown = {one.what: one.value for one in found["0/m.yaml"].ceilings}
+    assert list(shown) == [
+        "read cold sequential own",
+        "read cold strided shared",
+        "write new sequential own",
+    ]
+    said = ceilings(own, Path("/data"), tmp_path, "h", 1)
+    assert {one.bytes_per_second for one in said} <= set(shown.values())
+
+
 def test_a_machine_file_called_by_its_host_is_that_of_local_runs(tmp_path: Path) -> None:
     own = [result(0, machine="local", facts={"host": "h"})]
     store, place = store_of(tmp_path / "store", own), tmp_path / "public"
@@ -66,13 +96,13 @@ def test_a_file_is_read_again_only_where_it_changed(
     path = put(store)
     made(place, store)
     read: list[Path] = []
-    whole = ceiling.load_yaml
+    whole = machine_file.load_yaml
 
     def counted(path: Path, kind: Any) -> Any:
         read.append(path)
         return whole(path, kind)
 
-    monkeypatch.setattr(ceiling, "load_yaml", counted)
+    monkeypatch.setattr(machine_file, "load_yaml", counted)
     store_of(store, [result(4)])
     made(place, store)
     assert not read

@@ -1,4 +1,4 @@
-"""What a machine can do at most: from the machine files that lie beside the results."""
+"""Machine files that lie beside the results: what each says that its machine can do at most."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from pathlib import Path
 from venturi.model.error import UserError
 from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.machine import Machine
-from venturi.model.plan import OperationKind
-from venturi.model.profile import MeasuredCurve, Order, Point, Profile, Volume
+from venturi.model.profile import Order, Profile
 from venturi.model.site import SiteCeiling, SiteMachineFile
 from venturi.model.yaml_text import load_yaml
 from venturi.site.source import Source
+from venturi.store.ceiling import ProfiledCeiling, highest, profiled
 from venturi.store.public import names_somebody, public_machine
 from venturi.store.seal import sha256_of
 
 FOLDER = "machines"
-_DATA = (OperationKind.WRITE, OperationKind.READ)
-_NAMES = (OperationKind.CREATE, OperationKind.STAT, OperationKind.UNLINK, OperationKind.MKDIR)
 
 
 def machine_files(
@@ -73,32 +71,28 @@ def _read(path: Path, stamp: str) -> SiteMachineFile:
 
 
 def _measured(profile: Profile) -> Iterator[SiteCeiling]:
-    """The best of each plain access class, by its rate: of data bytes, of names calls."""
-    for curve in profile.curves:
-        access = curve.access
-        is_usual = access.interface is DEFAULT_INTERFACE and access.volume is Volume.LARGE
-        if not (access.is_plain and is_usual) or access.collective:
-            continue
-        if access.operation in _DATA and access.order in (Order.SEQUENTIAL, Order.RANDOM):
-            yield _best(curve, "B/s")
-        elif access.operation in _NAMES and access.order is Order.ITEM:
-            yield _best(curve, "1/s")
+    """The best of each usual access class, and whatever a run's page takes as its ceiling."""
+    found = profiled(profile)
+    ceilings = highest(found)
+    for one in found:
+        if _is_usual(one) or one in ceilings:
+            yield SiteCeiling(
+                what=one.access.text(),
+                value=one.rate,
+                unit="B/s" if one.moves_data else "1/s",
+                of="" if one.moves_data else one.access.operation.value,
+                ranks=one.point.ranks,
+                bytes=one.point.bytes,
+                n=one.point.n,
+            )
 
 
-def _best(curve: MeasuredCurve, unit: str) -> SiteCeiling:
-    def rate(point: Point) -> float:
-        return point.bytes_per_second if unit == "B/s" else point.operations_per_second
-
-    best = max(curve.points, key=rate)
-    return SiteCeiling(
-        what=curve.access.text(),
-        value=rate(best),
-        unit=unit,
-        of="" if unit == "B/s" else curve.access.operation.value,
-        ranks=best.ranks,
-        bytes=best.bytes,
-        n=best.n,
-    )
+def _is_usual(one: ProfiledCeiling) -> bool:
+    """Whether most programs do so: the default interface, each rank by itself, whole streams."""
+    access = one.access
+    if access.interface is not DEFAULT_INTERFACE or access.collective:
+        return False
+    return not one.moves_data or access.order in (Order.SEQUENTIAL, Order.RANDOM)
 
 
 def _facts(profile: Profile) -> dict[str, str]:
