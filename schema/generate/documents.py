@@ -66,6 +66,7 @@ DOCUMENTS = (
     DocumentKind("forecast", "Forecast"),
     DocumentKind("forecasts", "Forecasts"),
     DocumentKind("calibration", "KeptForecast"),
+    DocumentKind("shared_forecast", "SharedForecast"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -211,25 +211,34 @@ def push_results(
 ) -> int:
     """Add runs to a git repository of results: one new file per run that is not yet there.
 
-    Default: all runs. Only what may be public goes: figures, parameters, and facts that do not
-    say who or where; host names, paths and logs stay. Where the repository does not answer, the
-    runs wait in the store, and the next push sends them (exit code 5).
+    Default: all runs. A run goes with the forecast that it tests (`venturi predict`). Only what may
+    be public goes: figures, parameters, and facts that do not say who or where; host names, paths
+    and logs stay. Where the repository does not answer, the runs wait in the store, and the next
+    push sends them (exit code 5).
 
     \b
     Examples:
       venturi results push git@host:results.git tag:golden --machine alpha
     """
+    from venturi.predict.share import ForecastSharing
     from venturi.store.archive import results
     from venturi.store.place import store_directory
     from venturi.store.push import push
 
     place = store_directory(store)
     found = [r for c in choices for r in results(place, c)] if choices else results(place)
-    done = push(place, repository, found, machine)
+    sharing = ForecastSharing(place)
+    done = push(place, repository, found, machine, sharing.of_run)
+    done = replace(done, left_out=[*sharing.problems, *done.left_out])
     if as_json:
         click.echo(json.dumps(asdict(done), indent=1))
     else:
         click.echo(f"{done.added} added, {done.waiting} waiting", err=True)
+        if done.forecasts:
+            more = "s" if done.forecasts != 1 else ""
+            click.echo(f"{done.forecasts} forecast{more} added beside the runs", err=True)
+        for sentence in done.left_out:
+            click.echo(f"not sent: {sentence}", err=True)
         if done.withheld:
             click.echo(f"kept back, because they hold paths or names: {done.withheld}", err=True)
     if done.problem:
@@ -290,11 +299,23 @@ def import_results(
             others.append(path)
         else:
             click.echo(f"{path}: {taken} new run{'s' if taken != 1 else ''}", err=True)
+            _take_forecasts(place, path)
             rows.append({"source": str(path), "format": "runs", "new_runs": taken})
     if others:
         rows += _import_io500(others, place, as_json)
     if as_json:
         click.echo(json.dumps(rows, indent=1))
+
+
+def _take_forecasts(place: Path, path: Path) -> None:
+    """Takes the forecasts that stand beside shared runs, and says what was left out."""
+    from venturi.predict.share import take_forecasts
+
+    new, problems = take_forecasts(place, path)
+    if new:
+        click.echo(f"{path}: {new} new forecast{'s' if new != 1 else ''} beside them", err=True)
+    for sentence in problems:
+        click.echo(f"left out: {sentence}", err=True)
 
 
 def _requested(words: tuple[str, ...]) -> dict[str, str]:

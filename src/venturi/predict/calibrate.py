@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from venturi.model.calibration import ForecastTrial, KeptForecast, ProxyTrial
+from venturi.model.error import UserError
 from venturi.model.forecast import NO_TIME, Forecast, PhaseForecast
 from venturi.model.prediction import Prediction
 from venturi.model.record import Level, Record
 from venturi.model.result import Result
 from venturi.store.public import public_machine
+from venturi.store.result import has_record, load_record, load_result
 
 LEAST_S = 100e-6
 """Phases that take less measure the clock, not storage."""
@@ -37,6 +40,20 @@ def _tests(run: Result, kept: KeptForecast) -> bool:
         and kept.forecast.file_system == facts.get("file system")
         and kept.source == facts.get("file system's source")
     )
+
+
+def trials_in(folder: Path, kept: Sequence[KeptForecast]) -> list[ForecastTrial]:
+    """What the run in a folder says of the newest forecast that it tests; empty: of none.
+
+    Of a run that is damaged, too.
+    """
+    try:
+        found = forecast_for(kept, load_result(folder))
+        if found is None or not has_record(folder):
+            return []
+        return list(trials_of(found, load_record(folder)))
+    except UserError:
+        return []
 
 
 def trials_of(kept: KeptForecast, record: Record) -> Iterator[ForecastTrial]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
@@ -17,14 +17,18 @@ from venturi.model.error import UserError
 from venturi.model.forecast import Forecast
 from venturi.model.machine import Machine
 from venturi.model.prediction import Prediction
+from venturi.model.shared_forecast import SharedForecast
 from venturi.model.workload import Workload
 from venturi.plan.make import PlanResult
 from venturi.predict.on_machine import profile_of
 from venturi.store.place import new_id
-from venturi.store.result import work_of
+from venturi.store.push import FORECASTS as SHARED_FORECASTS
+from venturi.store.result import shared, work_of
 
 FORECASTS = "forecast"
 PREDICTIONS = "prediction"
+TRIALS = "trial"
+"""Forecasts of other stores, beside the runs that came with them."""
 _Kept = TypeVar("_Kept", bound=Document)
 
 
@@ -66,8 +70,22 @@ def predictions(store: Path) -> Iterator[tuple[Path, Prediction | None]]:
     return _all(store / PREDICTIONS, Prediction)
 
 
+def forecasts_from_others(store: Path) -> Iterator[tuple[Path, SharedForecast | None]]:
+    """All forecasts that came with runs of other stores; None as of `forecasts`."""
+    return _all(store / TRIALS, SharedForecast)
+
+
+def forecasts_of_checkout(checkout: Path) -> Iterator[tuple[Path, SharedForecast | None]]:
+    """All forecasts in a checkout of shared results; None as of `forecasts`."""
+    return _each(shared(checkout / SHARED_FORECASTS), SharedForecast)
+
+
 def _all(folder: Path, kind: type[_Kept]) -> Iterator[tuple[Path, _Kept | None]]:
-    for path in sorted(folder.glob("[!.]*.json")):
+    return _each(sorted(folder.glob("[!.]*.json")), kind)
+
+
+def _each(paths: Iterable[Path], kind: type[_Kept]) -> Iterator[tuple[Path, _Kept | None]]:
+    for path in paths:
         try:
             yield path, parse_json(kind, path.read_bytes())
         except (OSError, UserError):

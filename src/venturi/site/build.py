@@ -86,7 +86,7 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
     ]
     probes = _probes(sources, content)
     tested = tested_of(sources, content.runs, before.state.tested if before else {})
-    calibration, unshown = calibration_of(sources, tested)
+    calibration, unshown = calibration_of(sources, content.runs, tested)
     content.problems += unshown
     machines, unread = machine_files(sources, before.state.machines if before else {})
     content.problems += unread

@@ -1,19 +1,19 @@
-"""Forecasts of a site's stores, held to the runs that came after them."""
+"""Forecasts of a site's stores and checkouts, held to the runs that came after them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from venturi.model.calibration import Calibration, ForecastTrial, KeptForecast, ProxyTrial
-from venturi.model.error import UserError
 from venturi.model.result import digest_of
 from venturi.model.site import SiteTested
 from venturi.predict import keep
-from venturi.predict.calibrate import forecast_for, proxy_trial, trials_of
+from venturi.predict.calibrate import proxy_trial, trials_in
 from venturi.site.run_index import KnownRun
 from venturi.site.source import Source
 from venturi.store.public import names_somebody
-from venturi.store.result import has_record, load_record, load_result
+
+_PRIVATE = "private: it names a host, a user or a path"
 
 
 def tested_of(
@@ -26,7 +26,7 @@ def tested_of(
     found: dict[str, SiteTested] = {}
     for number, source in enumerate(sources):
         if not source.is_store:
-            continue  # repositories of results have neither forecasts nor records
+            continue  # a repository of results has no records: its forecasts are beside runs
         by_work: dict[str, list[KeptForecast]] = {}
         for _, kept in keep.forecasts(source.path):
             if kept is not None:
@@ -39,47 +39,33 @@ def tested_of(
             inputs = digest_of(run.stamp, [one.id for one in forecasts])
             old = before.get(place)
             if old is None or old.inputs != inputs:
-                old = SiteTested(inputs=inputs, trials=_trials(source, name, forecasts))
+                trials = trials_in(source.path / "runs" / name, forecasts)
+                old = SiteTested(inputs=inputs, trials=trials)
             found[place] = old
     return found
 
 
-def _trials(source: Source, name: str, forecasts: Sequence[KeptForecast]) -> list[ForecastTrial]:
-    folder = source.path / "runs" / name
-    try:
-        kept = forecast_for(forecasts, load_result(folder))
-        if kept is None or not has_record(folder):
-            return []
-        return list(trials_of(kept, load_record(folder)))
-    except UserError:
-        return []  # it is damaged, which the page of its run says
-
-
 def calibration_of(
-    sources: Sequence[Source], tested: Mapping[str, SiteTested]
+    sources: Sequence[Source], runs: Mapping[str, KnownRun], tested: Mapping[str, SiteTested]
 ) -> tuple[Calibration, list[str]]:
     """All that may be shown, and a sentence for each forecast or prediction that is not."""
     problems: list[str] = []
     ids: set[str] = set()
     proxies: dict[str, ProxyTrial] = {}
-    for source in sources if any(source.is_store for source in sources) else ():
-        for path, kept in keep.forecasts(source.path):
-            where = f"{keep.FORECASTS}/{path.name}"
-            if kept is None:
-                problems.append(f"{where}: this is no forecast of this version")
-            elif _is_private(kept.forecast.name, *(p.path for p in kept.forecast.phases)):
-                problems.append(f"{where}: private: it names a host, a user or a path")
-            else:
-                ids.add(kept.id)
-        for path, prediction in keep.predictions(source.path):
-            where = f"{keep.PREDICTIONS}/{path.name}"
-            if prediction is None:
-                problems.append(f"{where}: this is no prediction of this version")
-            elif _is_private(prediction.name):
-                problems.append(f"{where}: private: it names a host, a user or a path")
-            else:
-                proxies[path.stem] = proxy_trial(path.stem, prediction)
-    trials = {
+    trials: dict[tuple[str, str, str], ForecastTrial] = {}
+    for number, source in enumerate(sources):
+        shown = {
+            run.line.id
+            for place, run in runs.items()
+            if run.line is not None and place.startswith(f"{number}/")
+        }
+        for one in _from_others(source, shown, problems):
+            ids.add(one.forecast)
+            trials[one.forecast, one.run, one.phase] = one
+        if source.is_store:
+            ids |= _kept_ids(source, problems)
+            proxies |= _proxies(source, problems)
+    trials |= {
         (one.forecast, one.run, one.phase): one
         for run in tested.values()
         for one in run.trials
@@ -92,6 +78,49 @@ def calibration_of(
         untested=len(ids - {one.forecast for one in trials.values()}),
     )
     return found, problems
+
+
+def _kept_ids(source: Source, problems: list[str]) -> set[str]:
+    """The forecasts of a store that may be shown."""
+    ids: set[str] = set()
+    for path, kept in keep.forecasts(source.path):
+        where = f"{keep.FORECASTS}/{path.name}"
+        if kept is None:
+            problems.append(f"{where}: this is no forecast of this version")
+        elif _is_private(kept.forecast.name, *(p.path for p in kept.forecast.phases)):
+            problems.append(f"{where}: {_PRIVATE}")
+        else:
+            ids.add(kept.id)
+    return ids
+
+
+def _proxies(source: Source, problems: list[str]) -> dict[str, ProxyTrial]:
+    """The predictions of a store that may be shown."""
+    found: dict[str, ProxyTrial] = {}
+    for path, prediction in keep.predictions(source.path):
+        where = f"{keep.PREDICTIONS}/{path.name}"
+        if prediction is None:
+            problems.append(f"{where}: this is no prediction of this version")
+        elif _is_private(prediction.name):
+            problems.append(f"{where}: {_PRIVATE}")
+        else:
+            found[path.stem] = proxy_trial(path.stem, prediction)
+    return found
+
+
+def _from_others(source: Source, shown: Set[str], problems: list[str]) -> Iterator[ForecastTrial]:
+    """What came beside shared runs that have a page: into a store, or in a checkout."""
+    every = keep.forecasts_from_others if source.is_store else keep.forecasts_of_checkout
+    for path, found in every(source.path):
+        where = path.relative_to(source.path)
+        if found is None:
+            problems.append(f"{where}: this is no shared forecast of this version")
+        elif found.run in shown:
+            names = [text for one in found.trials for text in (one.name, one.machine, one.phase)]
+            if source.is_store and _is_private(*names):
+                problems.append(f"{where}: {_PRIVATE}")
+            else:
+                yield from found.trials
 
 
 def _is_private(*names: str) -> bool:

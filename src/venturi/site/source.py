@@ -35,6 +35,7 @@ _STORE_NAMES = (
     "running",
     "forecast",
     "prediction",
+    "trial",
 )
 _STAMPED = (RESULT_NAME, RECORD_NAME, SEAL_NAME)
 """What of a run is read."""

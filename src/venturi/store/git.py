@@ -76,8 +76,8 @@ class Remote:
             if not name.startswith(".")
         )
 
-    def send(self, message: str) -> int:
-        """Adds what is in the spool, each file that is not there yet; how many were added.
+    def send(self, message: str) -> list[str]:
+        """Adds what is in the spool, each file that is not there yet; which were added.
 
         Raises Unreachable, and then the spool stays as it is, and UserError where the repository
         refuses.
@@ -91,7 +91,7 @@ class Remote:
                 new = [name for name in waiting if name not in there]
                 if not new or self._push(self._commit(tip, new, message), branch):
                     self._forget(waiting)
-                    return len(new)
+                    return new
                 time.sleep(random.uniform(0.0, pause_s))
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         raise Unreachable(
