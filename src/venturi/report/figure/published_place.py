@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from venturi.model.published_figure import (
 from venturi.model.workload import Scalar
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, TableBlock
-from venturi.report.figure import theme
+from venturi.report.figure import label_place, theme
 from venturi.report.figure.scaling import number_of
 from venturi.report.palette import INK, MUTED, SERIES
 
@@ -27,6 +28,13 @@ _MOST_WORDS = 6
 """More marks have no words beside them; the table has those."""
 _WIDE = 8.0
 """A larger span of values is drawn on a scale of logarithms."""
+
+_LINE_PX = 13.0
+"""From one line of words to the next."""
+_LEADER_PX = 14
+"""Room for strokes that lead to words."""
+_WORDS = {"type": "text", "color": INK, "fontSize": 11}
+_RULE = {"type": "rule", "color": MUTED, "strokeWidth": 1.5, "strokeDash": [5, 4]}
 
 Pairs = Sequence[tuple[PublishedSeries, "Sequence[OwnPoint]"]]
 
@@ -114,12 +122,11 @@ def _spec(
 ) -> dict[str, Any]:
     marks, levels, limits = drawn
     x = _axis(published.over or "", [*ours, *marks, *limits], is_numeric)
-    heights = [point["y"] for point in (*ours, *marks, *levels)]
-    is_log = min(heights) > 0 and max(heights) / min(heights) >= _WIDE
+    scale = _scale(ours, [point["y"] for point in (*ours, *marks, *levels)])
     y = {
         "field": "y",
         "type": "quantitative",
-        "scale": {"type": "log", "nice": True} if is_log else {"zero": True},
+        "scale": scale,
         "axis": {**theme.unit_title(unit), "grid": True},
     }
     looks = SERIES[: len(lines)]
@@ -158,6 +165,58 @@ def _spec(
     return {"width": _WIDTH_PX, "height": _HEIGHT_PX, "layer": layers}
 
 
+def _scale(ours: list[dict[str, Any]], heights: list[float]) -> dict[str, Any]:
+    """A scale with a stated domain, so that it is known where a value stands in the picture."""
+    ends = [*heights, *(point[end] for point in ours for end in ("low", "high"))]
+    if min(heights) > 0 and max(heights) / min(heights) >= _WIDE:
+        low, high = min(end for end in ends if end > 0), max(ends)
+        domain = [10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))]
+        return {"type": "log", "domain": domain, "nice": False}
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    return {"type": "linear", "domain": [low, high if high > low else 1.0], "nice": False}
+
+
+def _height_px(value: float, scale: dict[str, Any]) -> float:
+    """How far below the upper edge of the picture a value stands."""
+    ends: list[float] = scale["domain"]
+    is_log = scale["type"] == "log"
+    low, high, own = (math.log10(one) if is_log else one for one in (*ends, value))
+    return _HEIGHT_PX * (high - own) / (high - low)
+
+
+def _level_layers(levels: list[dict[str, Any]], y: dict[str, Any]) -> list[dict[str, Any]]:
+    """Dashed levels with their words at the right; where some were moved, strokes lead to them."""
+    places = [_height_px(level["y"], y["scale"]) for level in levels]
+    moved = label_place.apart(places, _LINE_PX, 0.0, float(_HEIGHT_PX))
+    rows = [
+        {**level, "from_px": own, "to_px": to}
+        for level, own, to in zip(levels, places, moved, strict=True)
+    ]
+    is_led = any(abs(own - to) >= 1 for own, to in zip(places, moved, strict=True))
+    words_px = _WIDTH_PX + (_LEADER_PX if is_led else 0)
+    from_px, to_px = (
+        {"field": name, "type": "quantitative", "scale": None} for name in ("from_px", "to_px")
+    )
+    layers = [
+        {"data": {"values": rows}, "mark": _RULE, "encoding": {"y": y}},
+        {
+            "data": {"values": rows},
+            "mark": {**_WORDS, "align": "left", "dx": 6},
+            "encoding": {"x": {"value": words_px}, "y": to_px, "text": {"field": "text"}},
+        },
+    ]
+    if is_led:
+        ends = {"x": {"value": _WIDTH_PX + 2}, "x2": {"value": words_px + 3}}
+        layers.append(
+            {
+                "data": {"values": rows},
+                "mark": {"type": "rule", "color": MUTED, "strokeWidth": 0.75},
+                "encoding": {**ends, "y": from_px, "y2": {"field": "to_px"}},
+            }
+        )
+    return layers
+
+
 def _published_layers(
     marks: list[dict[str, Any]],
     levels: list[dict[str, Any]],
@@ -167,36 +226,24 @@ def _published_layers(
 ) -> list[dict[str, Any]]:
     """Diamonds, dashed levels and vertical limits, each with its words."""
     text = {"field": "text"}
-    words = {"type": "text", "color": INK, "fontSize": 11}
-    rule = {"type": "rule", "color": MUTED, "strokeWidth": 1.5, "strokeDash": [5, 4]}
     diamond = {"type": "point", "shape": "diamond", "size": 130, "color": INK, "filled": False}
-    beyond = {"value": _WIDTH_PX}
-    found: list[dict[str, Any]] = []
-    if levels:
-        found += [
-            {"data": {"values": levels}, "mark": rule, "encoding": {"y": y}},
-            {
-                "data": {"values": levels},
-                "mark": {**words, "align": "left", "dx": 6},
-                "encoding": {"x": beyond, "y": y, "text": text},
-            },
-        ]
+    found = _level_layers(levels, y) if levels else []
     if marks:
         found.append({"data": {"values": marks}, "mark": diamond, "encoding": {"x": x, "y": y}})
     if len(marks) <= _MOST_WORDS and x["type"] == "quantitative":
         found += [
             {
                 "data": {"values": marks},
-                "mark": {**words, "align": "left", "dx": 9, "dy": -9},
+                "mark": {**_WORDS, "align": "left", "dx": 9, "dy": -9},
                 "encoding": {"x": x, "y": y, "text": text},
             }
         ]
     for index, limit in enumerate(limits):
         found += [
-            {"data": {"values": [limit]}, "mark": rule, "encoding": {"x": x}},
+            {"data": {"values": [limit]}, "mark": _RULE, "encoding": {"x": x}},
             {
                 "data": {"values": [limit]},
-                "mark": {**words, "align": "right", "dx": -5},
+                "mark": {**_WORDS, "align": "right", "dx": -5},
                 "encoding": {"x": x, "y": {"value": 10 + 16 * index}, "text": text},
             },
         ]
