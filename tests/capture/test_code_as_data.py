@@ -67,11 +67,8 @@ def test_what_python_keeps_compiled_is_none(capture: Capture) -> None:
     tree = capture.here / "tree"
     tree.mkdir(parents=True)
     (tree / "module.py").write_text("VALUE = 1\n" * 3000, "utf-8")
-    run = capture(
-        "sh",
-        "-c",
-        f"unset PYTHONDONTWRITEBYTECODE; cd {tree} && {sys.executable} -c 'import module' && echo x > made",
-    )
+    use = f"cd {tree} && {sys.executable} -c 'import module' && echo x > made"
+    run = capture("sh", "-c", f"unset PYTHONDONTWRITEBYTECODE; {use}")
     assert list(tree.glob("__pycache__/*"))
     assert _own(run, tree) == {"made"}
 

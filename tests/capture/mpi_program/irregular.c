@@ -1,4 +1,4 @@
-/* Ranks that read and write as chance has it: irregular SEED STEPS CALLS, beside a file `input`. */
+// Ranks that read and write as chance has it: irregular SEED STEPS CALLS, beside a file `input`.
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
