@@ -123,6 +123,7 @@ KNOW_MPI = {
     "bench/validation/program/grid.c",
     "bench/validation/program/matrices.c",
     "tests/capture/mpi_program/irregular.c",
+    "tests/capture/mpi_program/irregular_file.c",
     "tests/engine/mpi_spy.c",
     "engine/backend/hdf5_parallel.cpp",
     "engine/backend/mpi_file.hpp",

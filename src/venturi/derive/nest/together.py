@@ -7,12 +7,19 @@ beginning of each part stands what they do together; then each rank makes calls 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from venturi.derive.nest.possible import MKDIR, OPEN, RENAME, PossibleCalls, made_folder_of
+from venturi.derive.nest.possible import (
+    CLOSE,
+    MKDIR,
+    OPEN,
+    RENAME,
+    PossibleCalls,
+    made_folder_of,
+)
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -24,6 +31,8 @@ _READ, _WRITE, _TRUNCATE, _UNLINK, _RMDIR = (
     KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.TRUNCATE, Kind.UNLINK, Kind.RMDIR)
 )
 _WAITING = {MKDIR, RENAME, _TRUNCATE, _UNLINK, _RMDIR}
+_COLLECTIVE = [OPEN, CLOSE, _TRUNCATE, *(KIND_CODES[one] for one in (Kind.SYNC, Kind.DATA_SYNC))]
+"""What ranks do together with a file of a library whose ranks wait for each other (MPI-IO)."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,18 @@ def _shared_files(table: Table, rows: Column) -> set[int]:
     return {one for one, ranks in users.items() if len(ranks) > 1}
 
 
+def _groups(chosen: Column, file: Column, kind: Column, rank: Column) -> list[Column]:
+    """Of calls in the order of time those that ranks make together: the first of each rank of one
+    kind on one file, the second ones, and so on."""
+    found: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    times: Counter[tuple[int, int, int]] = Counter()
+    for place in np.flatnonzero(chosen).tolist():
+        key = int(file[place]), int(kind[place])
+        found[*key, times[*key, int(rank[place])]].append(place)
+        times[*key, int(rank[place])] += 1
+    return [np.array(rows, np.int64) for rows in found.values()]
+
+
 @dataclass
 class _Uses:
     """What was done to a shared file so far."""
@@ -94,12 +115,19 @@ class _Meetings:
         self._rank = table.rank[calls.row].astype(np.int64)
         self._kind = table.kind[calls.row].astype(np.int64)
         self._end = (table.offset[calls.row] + table.bytes[calls.row]).astype(np.int64)
-        start, end = table.start_ns[calls.row], table.end_ns[calls.row]
+        start, end = table.start_ns[calls.row], table.end_ns[calls.row].copy()
+        self._is_shared = np.isin(self._file, list(shared))
+        of_library = np.array([one.entry.can_collect for one in table.interfaces], bool)
+        collective = self._is_shared & of_library[self._file] & np.isin(self._kind, _COLLECTIVE)
+        self._collective = _groups(collective, self._file, self._kind, self._rank)
+        """The calls that ranks make together, of each such call."""
+        self._ranks = table.ranks
+        # Who comes first waits in it for the others.
+        end[collective] = start[collective]
         ready = np.ones(len(calls), bool)
         ready[1:] = np.maximum.accumulate(end)[:-1] <= start[1:]
         self._ready = np.maximum.accumulate(np.where(ready, np.arange(len(calls)), 0))
         """For each call the last one, up to it, before which all ranks were ready."""
-        self._is_shared = np.isin(self._file, list(shared))
         self._uses: dict[int, _Uses] = defaultdict(_Uses)
         self._folder_of = {
             one: folder // 2
@@ -113,10 +141,19 @@ class _Meetings:
 
     def follow(self) -> bool:
         """Whether there is a way; the parts are known then."""
+        if any(len(rows) < self._ranks for rows in self._collective):
+            return False
         columns = (self._file, self._rank, self._kind, self._calls.makes, self._end)
+        together = np.zeros(len(self._calls), bool)
+        meets = {self._meets_at(rows) for rows in self._collective}
+        for rows in self._collective:
+            together[rows] = True
         for place, call in enumerate(zip(*(one.tolist() for one in columns), strict=True)):
             file = call[0]
-            if self._is_shared[place] and not self._take(place, *call):
+            if together[place]:
+                if place in meets and not self._take_together(place, call[2], call[3]):
+                    return False
+            elif self._is_shared[place] and not self._take(place, *call):
                 return False
             for one in (file, self._folder_of.get(file)):
                 if one is not None:
@@ -129,6 +166,8 @@ class _Meetings:
         part[self.starts[1:]] = 1
         part = np.cumsum(part)
         done = np.zeros(len(self._calls), bool)
+        for rows in self._collective:
+            done[rows] = True
         opens_for = np.full(len(self._calls), ALL)
         opens = self._is_shared & (self._kind == OPEN)
         for first in self._made:
@@ -144,6 +183,19 @@ class _Meetings:
         return Meetings(
             part, self.starts, self._is_shared, self._joint, done & ~self._joint, opens_for
         )
+
+    def _meets_at(self, rows: Column) -> int:
+        """Which of the calls that ranks make together stands for all: an opening comes before what
+        any of them does with the file, and others come behind it."""
+        return int(rows[0] if self._kind[rows[0]] == OPEN else rows[-1])
+
+    def _take_together(self, place: int, kind: int, makes: bool) -> bool:
+        """The next call of a library whose ranks wait for each other."""
+        uses = self._uses[int(self._file[place])]
+        if makes or kind == _TRUNCATE:
+            uses.own.clear()
+            uses.lengths = [(place, int(self._end[place]) if kind == _TRUNCATE else 0)]
+        return self._meet(place, uses)
 
     def _take(self, place: int, file: int, rank: int, kind: int, makes: bool, end: int) -> bool:
         """The next call on a shared file; False where it cannot be made as it was."""
