@@ -48,7 +48,7 @@ class Meetings:
     is_joint: Column
     """Whether all ranks make it together, at the beginning of its part."""
     is_done: Column
-    """Whether it opens what its rank opened when all made the file together."""
+    """Whether a call that all ranks make together stands for it."""
     opens_for: Column
     """Of files that all ranks make together: the only rank that has it open then, or ALL."""
 
