@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from irregular_ranks import IrregularRanks
 from traced_run import MS, TracedRun, derived, moves_of
 
 from venturi.derive.scale import scaled
@@ -67,3 +68,14 @@ def test_other_programs_are_kept_apart() -> None:
     assert workload.origin is not None
     assert any("differ in more than numbers" in text for text in workload.origin.assumed)
     assert bytes_on(workload, 2) == 2 * 3 * TRANSFER
+
+
+def test_tables_follow_no_law_and_nothing_is_said_of_their_sizes() -> None:
+    two, four = (derived(IrregularRanks(1, ranks, 3, 200).run) for ranks in (2, 4))
+    assert two.tables
+    assert four.tables
+    workload = scaled(two, four)
+    assert workload.program == two.program
+    assert workload.origin is not None
+    (said,) = [text for text in workload.origin.assumed if text.startswith("--scale-ranks")]
+    assert "no rule" in said

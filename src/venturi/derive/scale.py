@@ -37,13 +37,18 @@ def scaled(one: Workload, other: Workload) -> Workload:
     """`one` with numbers that follow the ranks, as `other`, on another number of them, shows.
 
     Raises UserError where both ran on the same number of ranks. Where the programs differ in more
-    than numbers, `one` comes back with that as an assumption.
+    than numbers, or their numbers stand in tables, `one` comes back with that as an assumption.
     """
     ranks = (ranks_of(one), ranks_of(other))
     if ranks[0] == ranks[1]:
         raise UserError(
             f"both captures ran on {ranks[0]} ranks, so nothing says how sizes follow them",
             "capture the program on another number of ranks",
+        )
+    if one.tables or other.tables:
+        text = f"those of {ranks[0]} ranks are kept"
+        return _noted(
+            one, [f"--scale-ranks: calls stand in tables, whose numbers have no rule; {text}"]
         )
     found = _Scaling(ranks)
     whole = one.model_dump(mode="json", by_alias=True, exclude_defaults=True)
