@@ -108,6 +108,27 @@ def test_what_ranks_choose_for_themselves_is_not_filled_by_each() -> None:
         made_of(own)
 
 
+def test_several_tables_lie_in_one_file(tmp_path: Path) -> None:
+    one, other = (workload_of(random_rows(seed)).tables["calls"] for seed in (4, 5))
+    workload = workload_of(random_rows(4))
+    workload = workload.model_copy(update={"tables": {"calls": one, "others": other}})
+    path = tmp_path / "w.yaml"
+    named, files = beside(workload, path)
+    ((file, text),) = files.items()
+    assert file.name == "w.rows.json"
+    assert named.tables == dict.fromkeys(("calls", "others"), "w.rows.json")
+    file.write_text(text)
+    path.write_text(to_yaml(named))
+    assert load(str(path)) == workload
+    assert parse_yaml(whole_text(to_yaml(named), workload), "whole", Workload) == workload
+    file.write_text(text.replace('"others"', '"strangers"'))
+    with pytest.raises(UserError, match=r"tables\.others: '.*w\.rows\.json' has no table of that"):
+        load(str(path))
+    file.write_text(text.replace('"rows"', '"row"', 1))
+    with pytest.raises(UserError, match=r"w\.rows\.json: .*calls"):
+        load(str(path))
+
+
 def test_tables_of_several_phases_fill_a_file_as_the_longest_row_says() -> None:
     rows = [(2, 0, 0, 0, 0, 500), (4, 0, 0, 400, 0, 0), (7, 0, 0, 0, 0, 0)]
     later = [(2, 0, 0, 0, 0, 900), (4, 0, 0, 800, 0, 0), (7, 0, 0, 0, 0, 0)]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import yaml
 
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.row_table import RowTable
+from venturi.model.row_table import RowTable, RowTables
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import read_text
 
 _ENDING = "rows.json"
+_SEVERAL = re.compile(r'\s*\{\s*"tables"')
+"""How a file begins that holds more than one table."""
 
 
 def with_tables(workload: Workload, folder: Path) -> Workload:
@@ -36,10 +39,17 @@ def _read(name: str, file: str, folder: Path) -> RowTable:
             f"tables.{name}: there is no file '{path}'",
             "the workload's table belongs beside it: copy both files",
         )
+    text = read_text(path)
     try:
-        return parse_json(RowTable, read_text(path))
+        if not _SEVERAL.match(text):
+            return parse_json(RowTable, text)
+        several = parse_json(RowTables, text).tables
     except DocumentError as error:
         raise UserError(f"{path}: {error}", "derive the workload again") from None
+    if name not in several:
+        known = f"it has {', '.join(several)}"
+        raise UserError(f"tables.{name}: '{path}' has no table of that name", known)
+    return several[name]
 
 
 def whole_text(text: str, workload: Workload) -> str:
@@ -64,13 +74,16 @@ def _entries(text: str) -> list[tuple[yaml.Node, yaml.Node]]:
 
 
 def beside(workload: Workload, path: Path) -> tuple[Workload, dict[Path, str]]:
-    """A workload that will be written to `path`, and the texts of the files beside it that hold its
-    tables."""
-    names: dict[str, RowTable | str] = {}
-    texts: dict[Path, str] = {}
-    for name, table in workload.tables.items():
-        if isinstance(table, RowTable):
-            file = path.with_name(f"{path.stem}.{name}.{_ENDING}")
-            texts[file] = table.to_json(indent=1) + "\n"
-            names[name] = file.name
+    """A workload that will be written to `path`, and the text of the file beside it that holds its
+    tables; none where it has none."""
+    own = {name: one for name, one in workload.tables.items() if isinstance(one, RowTable)}
+    if not own:
+        return workload, {}
+    file = path.with_name(f"{path.stem}.{_ENDING}")
+    holds: RowTable | RowTables = RowTables(tables=own)
+    if len(own) == 1:
+        ((name, holds),) = own.items()
+        file = path.with_name(f"{path.stem}.{name}.{_ENDING}")
+    names: dict[str, RowTable | str] = dict.fromkeys(own, file.name)
+    texts = {file: holds.to_json(indent=1) + "\n"}
     return workload.model_copy(update={"tables": workload.tables | names}), texts

@@ -73,6 +73,12 @@ class RowTable(Document):
         return plain
 
 
+class RowTables(Document):
+    """Several tables of one workload, by their names in it."""
+
+    tables: Annotated[dict[ColumnName, RowTable], Field(min_length=1)]
+
+
 def narrow_bytes(numbers: Sequence[int]) -> bytes:
     """Numbers as little-endian integers of the fewest bytes that all of them fit into."""
     least, most = min(numbers), max(numbers)

@@ -12,7 +12,7 @@ static char buffer[MOST_SIZE];
 
 static long below(long most) { return random() % most; }
 
-static int opened(const char *name, int flags) {
+static int opened(const char* name, int flags) {
   int file = open(name, flags, 0644);
   if (file < 0) abort();
   return file;
@@ -22,7 +22,7 @@ static void write_all(int file, long size, long at) {
   if (pwrite(file, buffer, (size_t)size, at) != size) abort();
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank;
   char name[64];
   MPI_Init(&argc, &argv);

@@ -9,13 +9,13 @@ static char buffer[MOST_SIZE];
 
 static int below(int most) { return (int)(random() % most); }
 
-static MPI_File opened(const char *name, int mode) {
+static MPI_File opened(const char* name, int mode) {
   MPI_File file;
   if (MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file) != MPI_SUCCESS) abort();
   return file;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank;
   char name[64];
   MPI_Init(&argc, &argv);
