@@ -23,7 +23,8 @@ from traced_run import (
 
 from venturi.cli.derive import command as derive_command
 from venturi.derive.cost import cost_bits
-from venturi.derive.nest.call_table import LEAST_COMPUTE_NS, CallsInParts, Tabled, tabled
+from venturi.derive.nest.call_table import Tabled, tabled
+from venturi.derive.nest.table_calls import LEAST_COMPUTE_NS, CallsInParts
 from venturi.derive.operation.likeness import judged
 from venturi.derive.operation.table import CREATES, table_of
 from venturi.derive.workload import derive

@@ -6,7 +6,7 @@ import pytest
 from irregular_ranks import IrregularRanks
 from traced_run import REOPEN, TracedRun, check_exact, derived, steps_of
 
-from venturi.derive.nest.call_table import CallsInParts
+from venturi.derive.nest.table_calls import CallsInParts
 from venturi.derive.operation.table import table_of
 from venturi.model.operation import Kind
 

@@ -12,8 +12,9 @@ from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
 from venturi.derive.nest.bound import least_characters
 from venturi.derive.nest.call import RankCalls, calls_of
-from venturi.derive.nest.call_table import CallsInParts, tabled
+from venturi.derive.nest.call_table import tabled
 from venturi.derive.nest.induce import MOST_SPENT
+from venturi.derive.nest.table_calls import CallsInParts
 from venturi.derive.nest.workload import nested
 from venturi.derive.operation.account import (
     confidence_of,
