@@ -104,7 +104,7 @@ def test_steps_at_points(tmp_path: Path) -> None:
     assert sorted(map(int, (place.data / "order").read_text().split())) == [1] * 4 + [2] * 4
     assert place.json("status", "c.yaml") == result
     page = _reported(place)
-    assert "Best write.rate of run" in page
+    assert "Best write of run" in page
     assert "n over size" in page
 
 
