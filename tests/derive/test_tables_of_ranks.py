@@ -28,12 +28,18 @@ def test_every_call_of_every_rank_is_kept(seed: int, ranks: int) -> None:
     assert any("made for" in said for said in workload.origin.assumed)
 
 
-def test_a_read_of_what_another_rank_wrote_comes_behind_a_wait() -> None:
+def written_by_the_first() -> TracedRun:
+    """Two ranks make a file together, and the first of them writes into it."""
     run = TracedRun(2)
     for rank in range(2):
         run.open(rank, "all")
     run.meet()
     run.move(0, Kind.WRITE, "all", [(0, 700)])
+    return run
+
+
+def test_a_read_of_what_another_rank_wrote_comes_behind_a_wait() -> None:
+    run = written_by_the_first()
     run.meet()
     run.move(1, Kind.READ, "all", [(300, 400)])
     found = CallsInParts.of(table_of(run.captured()))
@@ -42,11 +48,7 @@ def test_a_read_of_what_another_rank_wrote_comes_behind_a_wait() -> None:
 
 
 def test_a_read_that_waited_for_nobody_is_in_no_table() -> None:
-    run = TracedRun(2)
-    for rank in range(2):
-        run.open(rank, "all")
-    run.meet()
-    run.move(0, Kind.WRITE, "all", [(0, 700)])
+    run = written_by_the_first()
     run.now[1] = run.now[0] - 1000
     run.move(1, Kind.READ, "all", [(300, 400)])
     run.rows[-1] = (*run.rows[-1][:6], run.rows[-2][7] - 1, run.rows[-2][7] + 1)

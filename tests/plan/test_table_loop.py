@@ -75,6 +75,14 @@ def test_each_rank_takes_its_own_rows(seed: int, ranks: int) -> None:
     assert totals.files == len(there) + len(made)
 
 
+def test_a_table_has_rows_of_many_ranks() -> None:
+    parts = [[(2, 0, 0, 0, 0, 2000), (4, 0, rank, 1, 0, 0)] for rank in range(1024)]
+    plan = make_plan(workload_of_ranks(parts), RunSettings(most_ranks=1024)).plan
+    for rank in (0, 511, 1023):
+        _, read = RequestStream(plan, rank).operations()
+        assert read.offset == rank
+
+
 def test_ranks_of_which_a_table_says_nothing_do_nothing() -> None:
     parts = rows_of_ranks(3, 3)
     workload = workload_of_ranks(parts)

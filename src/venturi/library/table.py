@@ -20,14 +20,17 @@ _SEVERAL = re.compile(r'\s*\{\s*"tables"')
 
 def with_tables(workload: Workload, folder: Path) -> Workload:
     """The workload with the tables that it names by their files. Raises UserError."""
-    tables = {
-        name: _read(name, table, folder) if isinstance(table, str) else table
-        for name, table in workload.tables.items()
-    }
+    files: dict[str, RowTable | RowTables] = {}
+    tables: dict[str, RowTable | str] = dict(workload.tables)
+    for name, file in workload.tables.items():
+        if isinstance(file, str):
+            if file not in files:
+                files[file] = _read(name, file, folder)
+            tables[name] = _table_in(files[file], name, folder / file)
     return workload.model_copy(update={"tables": tables}) if tables else workload
 
 
-def _read(name: str, file: str, folder: Path) -> RowTable:
+def _read(name: str, file: str, folder: Path) -> RowTable | RowTables:
     if Path(file).name != file:
         raise UserError(
             f"tables.{name}: '{file}' is not the name of a file",
@@ -41,15 +44,20 @@ def _read(name: str, file: str, folder: Path) -> RowTable:
         )
     text = read_text(path)
     try:
-        if not _SEVERAL.match(text):
-            return parse_json(RowTable, text)
-        several = parse_json(RowTables, text).tables
+        if _SEVERAL.match(text):
+            return parse_json(RowTables, text)
+        return parse_json(RowTable, text)
     except DocumentError as error:
         raise UserError(f"{path}: {error}", "derive the workload again") from None
-    if name not in several:
-        known = f"it has {', '.join(several)}"
+
+
+def _table_in(found: RowTable | RowTables, name: str, path: Path) -> RowTable:
+    if isinstance(found, RowTable):
+        return found
+    if name not in found.tables:
+        known = f"it has {', '.join(found.tables)}"
         raise UserError(f"tables.{name}: '{path}' has no table of that name", known)
-    return several[name]
+    return found.tables[name]
 
 
 def whole_text(text: str, workload: Workload) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.nest.fit import RANK
 from venturi.derive.nest.position import PositionMove
 from venturi.derive.nest.table_calls import CallsInParts, TableCalls
 from venturi.derive.nest.table_entry import (
@@ -21,7 +22,6 @@ from venturi.derive.nest.table_entry import (
     FILE,
     FOLDER,
     LENGTH,
-    RANK,
     SIZE,
     STEP,
     TABLE,
@@ -156,7 +156,8 @@ class _TableProgram:
 def _step(calls: TableCalls, mine: Column, entries: TableEntries) -> StepSpec:
     """The step that makes these calls, which are alike."""
     call = int(mine[0])
-    name = entries.names[int(entries.of_call[call])]
+    entry = int(entries.of_call[call])
+    name = entries.names[entry]
     match KINDS[int(calls.kind[call])]:
         case Kind.OPEN:
             return StepSpec(create=name) if calls.makes[call] else StepSpec(open=name)
@@ -174,7 +175,7 @@ def _step(calls: TableCalls, mine: Column, entries: TableEntries) -> StepSpec:
             return StepSpec(sync=SyncStep(on=name, mode=sync_mode(KIND_CODES[kind], interface)))
         case Kind.READ | Kind.WRITE as kind:
             keys = _data_keys(calls, mine)
-            if entries.is_for_all(name) and "pattern" not in keys:
+            if entries.is_for_all(entry) and "pattern" not in keys:
                 keys["apart"] = False
             side = "to" if kind is Kind.WRITE else "from"
             return StepSpec.model_validate({kind.value: {side: name, **keys}})

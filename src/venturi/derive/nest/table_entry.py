@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from venturi.derive.nest.fit import RANK
 from venturi.derive.nest.possible import MKDIR, RENAME, made_folder_of
 from venturi.derive.nest.table_calls import TableCalls
 from venturi.derive.operation.manner import Manner, opening_options
@@ -16,7 +17,6 @@ from venturi.model.plan import Interface
 from venturi.model.workload import RESERVED_NAMES, FileSpec
 
 TABLE, TOGETHER = "calls", "together"
-RANK = "rank"
 STEP, FILE, AT, SIZE, BEFORE, LENGTH = "step", "file", "at", "size", "before_ns", "length"
 FOLDER, ALONE = "folder", "alone"
 COLUMNS = (RANK, STEP, FILE, AT, SIZE, BEFORE, LENGTH, FOLDER, ALONE)
@@ -98,6 +98,9 @@ class TableEntries:
                 key = key._replace(home=None)
             found.append(self._place(key))
             after.append(self._place(last) if kind == RENAME else 0)
+        self._is_for_all = [
+            key.is_shared or (key.is_staged and not is_alone) for key in self._places
+        ]
         self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
         first = np.unique(calls.name, return_index=True)[1]
         self.length_of_call = np.zeros(len(calls.name), np.int64)
@@ -128,10 +131,9 @@ class TableEntries:
         home = f"{self._word(key.home)}_{{{FOLDER}}}{own * (not key.is_home_shared)}"
         return f"{home}/{name}_{{{FILE}}}"
 
-    def is_for_all(self, name: str) -> bool:
-        """Whether an entry's files are not those of a rank."""
-        key = list(self._places)[self.names.index(name)]
-        return key.is_shared or (key.is_staged and self._calls.table.ranks > 1)
+    def is_for_all(self, number: int) -> bool:
+        """Whether the files of an entry, by its number, are not those of a rank."""
+        return self._is_for_all[number]
 
     def _word(self, stream: str) -> str:
         number = len(self._words) + 1
@@ -151,7 +153,7 @@ class TableEntries:
                 about=key.stream,
                 interface=interface,
                 options=opening_options(ways, interface, True, not key.is_staged),
-                shared="all" if self.is_for_all(name) else "rank",
+                shared="all" if self.is_for_all(number) else "rank",
                 prestage=length if key.is_staged else None,
             )
         return found

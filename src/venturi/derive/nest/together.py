@@ -94,16 +94,21 @@ class _Uses:
 
     last: int = -1
     """The last call on it, or in it."""
-    since_made: int = -1
-    """The call that made it, where nothing but openings came since."""
+    made: int = -1
+    """The call by which ranks made it together; -1: it is not there, or was cut since."""
     makers: set[int] = field(default_factory=set)
-    """The ranks that made it together."""
+    """The ranks that made it so; empty once anything but openings came since."""
     lengths: list[tuple[int, int]] = field(default_factory=list)
     """How long it is, from which call on."""
     own: dict[int, int] = field(default_factory=dict)
     """How long each rank made it."""
     writers: dict[int, int] = field(default_factory=dict)
     """The last write of each rank."""
+
+    def begin(self, place: int, length: int) -> None:
+        """A call gives it this length."""
+        self.own.clear()
+        self.lengths = [(place, length)]
 
 
 class _Meetings:
@@ -117,8 +122,10 @@ class _Meetings:
         self._end = (table.offset[calls.row] + table.bytes[calls.row]).astype(np.int64)
         start, end = table.start_ns[calls.row], table.end_ns[calls.row].copy()
         self._is_shared = np.isin(self._file, list(shared))
+        self._is_opening = self._is_shared & (self._kind == OPEN)
         of_library = np.array([one.entry.can_collect for one in table.interfaces], bool)
         collective = self._is_shared & of_library[self._file] & np.isin(self._kind, _COLLECTIVE)
+        self._is_collective = collective
         self._collective = _groups(collective, self._file, self._kind, self._rank)
         """The calls that ranks make together, of each such call."""
         self._ranks = table.ranks
@@ -135,8 +142,9 @@ class _Meetings:
             if folder // 2 in shared
         }
         self._joint = np.zeros(len(calls), bool)
-        self._made: list[int] = []
-        """The first call of each file that ranks make together."""
+        self._is_done = np.zeros(len(calls), bool)
+        self._openers: dict[int, set[int]] = {}
+        """The ranks that open what ranks make together, by the call that stands for it."""
         self.starts = [0]
 
     def follow(self) -> bool:
@@ -144,13 +152,10 @@ class _Meetings:
         if any(len(rows) < self._ranks for rows in self._collective):
             return False
         columns = (self._file, self._rank, self._kind, self._calls.makes, self._end)
-        together = np.zeros(len(self._calls), bool)
         meets = {self._meets_at(rows) for rows in self._collective}
-        for rows in self._collective:
-            together[rows] = True
         for place, call in enumerate(zip(*(one.tolist() for one in columns), strict=True)):
             file = call[0]
-            if together[place]:
+            if self._is_collective[place]:
                 if place in meets and not self._take_together(place, call[2], call[3]):
                     return False
             elif self._is_shared[place] and not self._take(place, *call):
@@ -165,24 +170,12 @@ class _Meetings:
         part = np.zeros(len(self._calls), np.int64)
         part[self.starts[1:]] = 1
         part = np.cumsum(part)
-        done = np.zeros(len(self._calls), bool)
-        for rows in self._collective:
-            done[rows] = True
         opens_for = np.full(len(self._calls), ALL)
-        opens = self._is_shared & (self._kind == OPEN)
-        for first in self._made:
-            again = np.flatnonzero(self._joint & (self._file == self._file[first]))
-            until = again[again > first].min(initial=len(self._calls))
-            mine = first + np.flatnonzero(
-                opens[first:until] & (self._file[first:until] == self._file[first])
-            )
-            each = np.unique(self._rank[mine], return_index=True)[1]
-            done[mine[each]] = True
-            if len(each) == 1:
-                opens_for[first] = self._rank[first]
-        return Meetings(
-            part, self.starts, self._is_shared, self._joint, done & ~self._joint, opens_for
-        )
+        for made, openers in self._openers.items():
+            if len(openers) == 1:
+                opens_for[made] = self._rank[made]
+        done = (self._is_done | self._is_collective) & ~self._joint
+        return Meetings(part, self.starts, self._is_shared, self._joint, done, opens_for)
 
     def _meets_at(self, rows: Column) -> int:
         """Which of the calls that ranks make together stands for all: an opening comes before what
@@ -193,32 +186,28 @@ class _Meetings:
         """The next call of a library whose ranks wait for each other."""
         uses = self._uses[int(self._file[place])]
         if makes or kind == _TRUNCATE:
-            uses.own.clear()
-            uses.lengths = [(place, int(self._end[place]) if kind == _TRUNCATE else 0)]
+            uses.begin(place, int(self._end[place]) if kind == _TRUNCATE else 0)
         return self._meet(place, uses)
 
     def _take(self, place: int, file: int, rank: int, kind: int, makes: bool, end: int) -> bool:
         """The next call on a shared file; False where it cannot be made as it was."""
         uses = self._uses[file]
-        if kind == OPEN and makes:
-            if uses.since_made >= 0 and rank not in uses.makers:
-                uses.makers.add(rank)
-                return True
-            return self._meet(place, uses, makers={rank})
+        if kind == OPEN:
+            return self._open(place, uses, rank, makes)
         if kind in _WAITING:
-            uses.own.clear()
-            uses.lengths = [(place, end)] if kind == _TRUNCATE else []
+            uses.begin(place, end if kind == _TRUNCATE else 0)
+            uses.made, uses.makers = -1, set()
             return self._meet(place, uses)
         if kind == _WRITE:
             if self._calls.appends[place]:
                 return False
-            uses.since_made = -1
+            uses.makers = set()
             uses.own[rank] = max(uses.own.get(rank, 0), end)
             if not uses.lengths or end > uses.lengths[-1][1]:
                 uses.lengths.append((place, end))
             uses.writers[rank] = place
         elif kind == _READ and not self._calls.is_before[place]:
-            uses.since_made = -1
+            uses.makers = set()
             others = [at for writer, at in uses.writers.items() if writer != rank]
             has_waited = not others or self._waits(max(others), place)
             if end > uses.own.get(rank, 0) and not has_waited:
@@ -226,21 +215,31 @@ class _Meetings:
                 return made is not None and self._waits(made, place)
         return True
 
-    def _meet(self, place: int, uses: _Uses, makers: set[int] | None = None) -> bool:
+    def _open(self, place: int, uses: _Uses, rank: int, makes: bool) -> bool:
+        """The next opening; one that makes the file is made by all ranks that do so at once."""
+        fits = True
+        if makes and (not uses.makers or rank in uses.makers):
+            uses.begin(place, 0)
+            uses.made, uses.makers = place, set()
+            self._openers[place] = set()
+            fits = self._meet(place, uses)
+        if makes:
+            uses.makers.add(rank)
+        openers = self._openers.get(uses.made)
+        if openers is not None:
+            self._is_done[place] = rank not in openers
+            openers.add(rank)
+        return fits
+
+    def _meet(self, place: int, uses: _Uses) -> bool:
         """All ranks make a call together, once all that came before it on the file is done."""
         self._joint[place] = True
-        uses.since_made = -1 if makers is None else place
-        uses.makers = makers or set()
-        if makers is not None:
-            uses.own.clear()
-            uses.lengths = [(place, 0)]
-            self._made.append(place)
         if uses.last >= self.starts[-1]:
             return self._waits(uses.last, place)
         # Nothing asks for it, but so it comes after what it came after.
         ready = int(self._ready[place])
-        between = ~self._joint[self.starts[-1] : ready]
-        if np.any(between & ~(self._is_shared & (self._kind == OPEN))[self.starts[-1] : ready]):
+        between = slice(self.starts[-1], ready)
+        if np.any(~self._joint[between] & ~self._is_opening[between]):
             self.starts.append(ready)
         return True
 
