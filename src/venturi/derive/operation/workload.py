@@ -264,8 +264,8 @@ def _of_these_calls(table: Table, exact: _Exact) -> list[str]:
         notes.append("copies within the kernel are told as reads and writes")
     if table.ranks > 1 and exact.workload.tables:
         notes.append(
-            f"made for {table.ranks} ranks: of more, the others only wait; of fewer, the calls of "
-            "the others are left out"
+            f"made for {table.ranks} ranks: on more, the others only wait; on fewer, the calls of "
+            "those that are missing are left out, and a read of what they wrote may fail"
         )
     elif table.ranks > 1:
         notes.append(
@@ -448,11 +448,20 @@ def _left_out(table: Table, walks: list[Walk], lost: Column | None = None) -> li
     if walks:
         texts.append(NOTE)
     left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
+    undone: Counter[str] = Counter()
     if lost is not None:
-        left += Counter(KINDS[kind].value for kind in table.kind[lost].tolist())
-    if left:
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
-        texts.append(f"left out, because the language has no word for it: {counts}")
+        undone += Counter(KINDS[kind].value for kind in table.kind[lost].tolist())
+        left += Counter({Kind.LINK.value: undone.pop(Kind.LINK.value, 0)})
+    for why, counts in (
+        ("the language has no word for it", left),
+        (
+            "it needs what is left out, cannot be repeated, or gives a name that is lost again",
+            undone,
+        ),
+    ):
+        if counts:
+            said = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+            texts.append(f"left out, because {why}: {said}")
     return texts
 
 
