@@ -187,8 +187,8 @@ class Lowering:
         if place.by_rank:
             raise UserError(
                 f"{place.where}: '{what}' under a condition on the rank would wait for ever",
-                "put the 'when' inside the phase, or give these ranks files of their own "
-                "('shared: rank')",
+                "put the 'when' inside the phase, give these ranks files of their own "
+                "('shared: rank'), or put it over a table without the column 'rank'",
             )
         early = what in ("create", "open", "view") and not place.in_loop and not self._at_work
         met = what == "close" or (what == "barrier" and not place.in_loop)
