@@ -28,6 +28,8 @@ from venturi.model.units import size_text
 from venturi.model.workload import PatternKind, Workload
 
 TRANSFERS = [1000, 4096, 47008, 2**16, 2**20]
+FEW = 25
+"""So few requests in any order may look like some order."""
 
 
 def nest(
@@ -134,7 +136,13 @@ def test_random_order(ranks: int, transfer: int, count: int, is_shared: bool, se
     write_and_read(run, lambda r: [(p * transfer, transfer) for p in dealt[r]], path)
     workload = derived(run)
     check_exact(run, workload, 1 if is_shared else ranks)
-    write, read = moves_of(workload)
+    steps = moves_of(workload)
+    if count < FEW and any(step.pattern is not PatternKind.RANDOM for step in steps):
+        assert workload.origin is not None
+        assert workload.origin.likeness is not None
+        assert workload.origin.likeness.is_equal  # so few are listed, each in its place
+        return
+    write, read = steps
     for step in (write, read):
         assert step.pattern is PatternKind.RANDOM
         assert step.transfer == size_text(transfer)

@@ -8,6 +8,7 @@ import pytest
 from test_in_order import journal
 from traced_run import MS, REOPEN, US, TracedRun, derived, steps_of
 
+from venturi.derive.remainder import UNTOLD
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
 
@@ -79,8 +80,9 @@ def test_links_among_calls_that_are_told_one_by_one_are_left_out_and_named() -> 
     likeness = found.origin.likeness
     assert likeness is not None
     assert likeness.ordered == likeness.alike == likeness.application - 3
-    (said,) = [text for text in found.origin.assumed if "no word for it" in text]
-    assert said.endswith(": 1 link, 1 stat, 1 unlink")
+    without, undone = [text for text in found.origin.assumed if text.startswith("left out")]
+    assert without.endswith("no word for it: 1 link")
+    assert undone.endswith("lost again: 1 stat, 1 unlink")
     assert found.origin.observed is not None
     (left,) = found.origin.observed.left_out
-    assert (left.what, left.files, left.operations) == ("links, and what is done to them", 1, 3)
+    assert (left.what, left.files, left.operations) == (UNTOLD, 1, 3)

@@ -23,10 +23,10 @@ BITS_PER_LOST_OPERATION: Final = 300.0
 BITS_PER_FALSE_OPERATION: Final = 100.0
 """To say the same of one that is told at another place or time: between a value more in a `pick`,
 about 40, and a step."""
-BITS_PER_DRAWN_OPERATION: Final = 32.0
+BITS_PER_DRAWN_OPERATION: Final = 20.0
 """Of a program that says that it leaves places or order to chance: nothing false is said, but what
-they were this time is lost, about 20 bits for the place and the others for order. A size that it
-never had is as false as elsewhere."""
+they were this time is lost: one place of a million, which is about what a table keeps it in. A size
+that it never had is as false as elsewhere."""
 BITS_PER_PAUSE: Final = 100.0
 """Of computing that is missed: what comes behind it meets a device or a server that had no rest."""
 

@@ -19,7 +19,7 @@ from venturi.model.trace import Layer, Trace
 from venturi.model.workload import LeftOut
 
 SMALL = "small streams"
-OF_LINKS = "links, and what is done to them"
+UNTOLD = "calls that the language has no word for, or that cannot be repeated"
 STATS = "calls that only look at files that are used (stat, access)"
 NOT_TOLD = "requests of 0 bytes, or in another layer than that of the stream"
 

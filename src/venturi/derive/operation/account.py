@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,8 +16,8 @@ from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.walk import Walk
 from venturi.derive.remainder import (
-    OF_LINKS,
     SMALL,
+    UNTOLD,
     Amount,
     beyond_operations,
     coverage_of,
@@ -73,7 +74,7 @@ def observed_of(
     written, read = masks[Kind.WRITE], masks[Kind.READ]
     data = written | read
     per_rank = np.bincount(table.rank[data], table.bytes[data], table.ranks).astype(np.int64)
-    left_out = _left_out(captured, table, walks, ~kept, SMALL if told is None else OF_LINKS)
+    left_out = _left_out(captured, table, walks, ~kept, SMALL if told is None else UNTOLD)
     reproduced = _amount(table, kept) + _of_walks(walks)
     coverage = coverage_of(reproduced, left_out)
     inside = np.bincount(table.rank[kept], (table.end_ns - table.start_ns)[kept] / 1e9, table.ranks)
@@ -111,7 +112,9 @@ def _left_out(
     found = gaps_left_out(trace)
     if operations is not None and trace.source.format.startswith("darshan"):
         found += beyond_operations(trace, operations)
-    found += _amount(table, lost).left_out(why)
+    amount = _amount(table, lost)
+    partly = len(np.intersect1d(table.file[lost], table.file[~lost]))
+    found += replace(amount, files=amount.files - partly).left_out(why)
     if table.omitted is not None:
         lists = Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
         paths = [file.path for file in trace.files]
