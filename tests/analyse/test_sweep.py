@@ -6,7 +6,7 @@ import pytest
 from phase import phase
 
 from venturi import library
-from venturi.analyse.metric import NODE_MEMORY, check_metrics, metrics_of
+from venturi.analyse.metric import NODE_MEMORY, check_metrics, measured_in, metrics_of
 from venturi.analyse.rule import rules_of
 from venturi.model.record import PhaseRow
 from venturi.plan.make import make_plan
@@ -88,8 +88,9 @@ def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
     ):
         made = make_plan(workload, RunSettings(assignments={"memory": memory}))
         known = {**made.parameters, NODE_MEMORY: node_bytes}
-        assert metrics_of(workload, known, read)["cache_excluded"].median == excluded
-        (rule,) = rules_of(workload, known, read, 1)
+        metrics, numbers = measured_in(workload, known, read)
+        assert metrics["cache_excluded"].median == excluded
+        (rule,) = rules_of(workload, numbers, read, 1)
         assert rule.holds == bool(excluded)
         assert rule.holds or rule.says.startswith("a cache is not excluded: the largest files of")
         assert ("twice its memory is 2 GiB" in rule.says) == (

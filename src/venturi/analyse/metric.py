@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from venturi.analyse.command import check_commands, commands_of, said_by_commands
 from venturi.analyse.kernel import figure_units, figures_of, measures_machine, sampled
 from venturi.analyse.threshold import check_threshold
 from venturi.model.command import CommandRun
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
+from venturi.model.expression import ExpressionError, Literal, Number, bind, names_in, parse
 from venturi.model.record import MetricValue, PhaseRow, busy_seconds
 from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
@@ -51,6 +51,10 @@ _OF_PHASES = {
 }
 """Terms over whole executions of a phase."""
 _ALL = "all"
+FIELD = re.compile(r"\{([^{}]+)\}")
+"""An expression in the text of a rule."""
+NODES = "nodes"
+"""How many nodes a run had, as rules may name it."""
 NODE_MEMORY = "node_memory"
 """Memory of the node that starts the run, in bytes, as metrics and rules may name it."""
 _KINDS = {
@@ -105,27 +109,50 @@ def check_metrics(
                 f"thresholds.{name}: there is no such metric", f"metrics: {', '.join(units)}"
             )
         check_threshold(f"thresholds.{name}", threshold, units[name])
-    texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
-    texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
-    for where, text in texts.items():
-        for match in _TERM.finditer(text):
-            kind, path = _meaning(match[1], match[2], match[3])
-            wrong = kind if kind is not None and kind not in _KINDS else None
-            known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
-            wrong = wrong if known else path
-            if match[1] == "delay" and match[2] not in phase_paths:
-                wrong = match[2]
-            if wrong is not None:
-                words = ", ".join(phase_paths)
-                raise UserError(
-                    f"{where}: '{wrong}' is neither a phase nor a kind of operation",
-                    f"phases: {words}",
-                )
-        try:
-            parse(_TERM.sub("1", text))
-        except ExpressionError as error:
-            of_phases = ", ".join(_MEASURED)
-            raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
+    _check_expressions(workload, phase_paths, set(units) - set(workload.metrics))
+
+
+def _check_expressions(
+    workload: Workload, phase_paths: Sequence[str], measured: Collection[str]
+) -> None:
+    """Raise UserError for a metric or a rule that is no expression over what a run has: parameters,
+    what is `measured`, and metrics (of a metric those before it)."""
+    numbers = {*workload.parameters, NODE_MEMORY, *measured}
+    for name, metric in workload.metrics.items():
+        _check_expression(f"metrics.{name}", metric.value, phase_paths, numbers)
+        numbers.add(name)
+    numbers.add(NODES)
+    for name, rule in workload.rules.items():
+        for text in (rule.holds, *(match[1] for match in FIELD.finditer(rule.says))):
+            _check_expression(f"rules.{name}", text, phase_paths, numbers)
+
+
+def _check_expression(
+    where: str, text: str, phase_paths: Sequence[str], numbers: Collection[str]
+) -> None:
+    for match in _TERM.finditer(text):
+        kind, path = _meaning(match[1], match[2], match[3])
+        wrong = kind if kind is not None and kind not in _KINDS else None
+        known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
+        wrong = wrong if known else path
+        if match[1] == "delay" and match[2] not in phase_paths:
+            wrong = match[2]
+        if wrong is not None:
+            words = ", ".join(phase_paths)
+            raise UserError(
+                f"{where}: '{wrong}' is neither a phase nor a kind of operation",
+                f"phases: {words}",
+            )
+    try:
+        unknown = names_in(parse(_TERM.sub("1", text))).difference(numbers)
+    except ExpressionError as error:
+        of_phases = ", ".join(_MEASURED)
+        raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
+    if unknown:
+        words = ", ".join(sorted(numbers))
+        raise UserError(
+            f"{where}: '{min(unknown)}' is no number that a run has", f"there are {words}"
+        )
 
 
 def units_of(
@@ -163,7 +190,17 @@ def metrics_of(
     phases: Sequence[PhaseRow],
     commands: Sequence[CommandRun] = (),
 ) -> dict[str, MetricValue]:
-    """The workload's metrics and a rate for each phase, with intervals over repetitions.
+    """The workload's metrics and a rate for each phase, with intervals over repetitions."""
+    return measured_in(workload, parameters, phases, commands)[0]
+
+
+def measured_in(
+    workload: Workload,
+    parameters: dict[str, Number],
+    phases: Sequence[PhaseRow],
+    commands: Sequence[CommandRun] = (),
+) -> tuple[dict[str, MetricValue], dict[int, dict[str, Number]]]:
+    """The metrics, and for each repetition all numbers that have a name.
 
     Rates are total bytes (or operations) over total time of a repetition; they are never
     averaged. Repetitions in which a metric has no value are left out and show in its `n`. A metric
@@ -198,7 +235,7 @@ def metrics_of(
                 else ""
             )
             result[name] = _with_interval(values, metric.unit, of)
-    return result
+    return result, known
 
 
 def _with_interval(values: list[float], unit: str, of: str = "") -> MetricValue:

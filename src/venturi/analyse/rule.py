@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from venturi.analyse.metric import evaluate
+from venturi.analyse.metric import FIELD, NODES, evaluate
 from venturi.model.expression import Number
 from venturi.model.record import PhaseRow, RuleRow
 from venturi.model.workload import Rule, Workload
 
-_FIELD = re.compile(r"\{([^{}]+)\}")
-
 
 def rules_of(
-    workload: Workload, parameters: dict[str, Number], phases: Sequence[PhaseRow], nodes: int
+    workload: Workload,
+    numbers: Mapping[int, dict[str, Number]],
+    phases: Sequence[PhaseRow],
+    nodes: int,
 ) -> list[RuleRow]:
     """Every rule of the workload; one that cannot be judged, because a phase is missing, is broken.
 
-    A rule must hold in each repetition; the first that breaks it is told of.
+    `numbers`: of each repetition, the parameters and metrics by their names. A rule must hold in
+    each repetition; the first that breaks it is told of.
     """
-    known = {**parameters, "nodes": nodes}
-    by_repetition: dict[int, list[PhaseRow]] = {}
+    rows: dict[int, list[PhaseRow]] = {}
     for row in phases:
-        by_repetition.setdefault(row.repetition, []).append(row)
-    return [
-        _judge(name, rule, known, list(by_repetition.values()))
-        for name, rule in workload.rules.items()
-    ]
+        rows.setdefault(row.repetition, []).append(row)
+    repetitions = [({**numbers[number], NODES: nodes}, mine) for number, mine in rows.items()]
+    return [_judge(name, rule, repetitions) for name, rule in workload.rules.items()]
 
 
 def failure_by(workload: Workload, rows: Sequence[RuleRow]) -> str | None:
@@ -41,9 +40,9 @@ def _unknown(name: str) -> str:
 
 
 def _judge(
-    name: str, rule: Rule, known: dict[str, Number], repetitions: list[list[PhaseRow]]
+    name: str, rule: Rule, repetitions: list[tuple[dict[str, Number], list[PhaseRow]]]
 ) -> RuleRow:
-    for rows in repetitions:
+    for known, rows in repetitions:
         value = evaluate(rule.holds, known, rows)
         if value is None:
             return RuleRow(name=name, holds=False, says=_unknown(name))
@@ -59,4 +58,4 @@ def _filled(text: str, known: dict[str, Number], rows: list[PhaseRow]) -> str:
         number = evaluate(match[1], known, rows)
         return "?" if number is None else f"{number:.4g}"
 
-    return _FIELD.sub(value, text)
+    return FIELD.sub(value, text)

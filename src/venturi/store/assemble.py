@@ -19,7 +19,7 @@ from venturi.analyse.label import (
     labels_of,
     run_labels_of,
 )
-from venturi.analyse.metric import NODE_MEMORY, metrics_of
+from venturi.analyse.metric import NODE_MEMORY, measured_in
 from venturi.analyse.neighbour import notices
 from venturi.analyse.rule import failure_by, rules_of
 from venturi.analyse.server import slow_servers_of
@@ -179,10 +179,10 @@ def _ran(facts: RunFacts, events: Sequence[Event]) -> _Ran:
 
 def _judged(facts: RunFacts, events: Sequence[Event], ending: RunEnd, ran: _Ran) -> _Judged:
     known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
-    rules = rules_of(ran.workload, known, ran.phases, ran.nodes)
+    measured, numbers = measured_in(ran.workload, known, ran.phases, ending.commands)
+    rules = rules_of(ran.workload, numbers, ran.phases, ran.nodes)
     named = label_facts(facts, ran.workload, ran.nodes)
     labels, run_labels = labels_of(ran.phases, named), run_labels_of(named)
-    measured = metrics_of(ran.workload, known, ran.phases, ending.commands)
     metrics = labelled(measured, ran.workload, labels, run_labels)
     failure = _failure(events, ran.finished, ending) or failure_by(ran.workload, rules)
     verdict = verdict_of(
