@@ -22,6 +22,7 @@
 #include "execute/program.hpp"
 #include "execute/removal.hpp"
 #include "execute/step.hpp"
+#include "execute/tracer_mark.hpp"
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 
@@ -341,8 +342,10 @@ class Run {
         make_trees(context_, EntryKind::kTree);
         context_.agree_all_or_throw();
       }
+      mark_for_tracer(context_.plan.directory, kBeginMark);
       run_program();
       close_all(context_);
+      mark_for_tracer(context_.plan.directory, kEndMark);
       remove_made(first_position_, false);
     }
     return wanted;

@@ -7,10 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from venturi.capture.proxy import ProxyRun, run_proxy
 from venturi.model.document import parse_json
 from venturi.model.fidelity_report import FidelityReport, Match
+from venturi.model.operation import Kind
+from venturi.model.trace import Layer
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
 
 MPIIO = """
 #include <mpi.h>
@@ -141,3 +147,40 @@ def test_parallel_hdf5(mpi: str, tmp_path: Path) -> None:
     assert fields["bytes written"].application == 3 * 2 * 65536
     for name in ("ranks", "bytes written", "write operations"):
         assert fields[name].match is Match.EQUAL, name
+
+
+STAGED = """
+workload: 1
+name: staged
+parameters: {np: {default: 2, role: ranks}}
+groups: {all: {ranks: np}}
+files:
+  input: {path: input, interface: mpiio, shared: all, prestage: 256 KiB}
+  own: {path: own, interface: mpiio, shared: rank, prestage: 64 KiB}
+program:
+  all:
+    - phase: read
+      do:
+        - open: input
+        - read: {from: input, transfer: 64 KiB, size: 256 KiB}
+        - close: input
+        - open: own
+        - write: {to: own, at: 0, size: 4 KiB}
+        - close: own
+"""
+
+
+@pytest.mark.parametrize("mpi", LAUNCHERS)
+def test_what_is_there_before_the_program_is_not_its_own(mpi: str, tmp_path: Path) -> None:
+    workload = parse_yaml(STAGED, "staged.yaml", Workload)
+    found = run_proxy(ProxyRun(workload, STAGED, tmp_path, machine=mpi), tmp_path)
+    operations = found.operations
+    assert operations is not None
+    top = operations.is_layer(Layer.MPIIO)
+    counts = {
+        kind: int(np.count_nonzero(top & operations.is_kind(kind)))
+        for kind in (Kind.OPEN, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.CLOSE)
+    }
+    assert counts == {Kind.OPEN: 4, Kind.READ: 8, Kind.WRITE: 2, Kind.SYNC: 0, Kind.CLOSE: 4}
+    posix = operations.is_layer(Layer.POSIX) & operations.is_kind(Kind.WRITE)
+    assert int(operations.bytes[posix].sum()) == 2 * 4096

@@ -1,8 +1,9 @@
 """The closure test's second half: a proxy runs under the same capture as its application did.
 
-What the engine does for itself (the run's directory, looks at caches, checks that a name is
-still the file it made, files that are there before the program begins, removal at the end) is
-not the program's, and is left out.
+What the engine does for itself is not the program's, and is left out. Where the program begins and
+ends it says itself, by a look at a name (engine/execute/tracer_mark.hpp): files that are there
+before, and removal at the end, stand outside. Looks at caches, and checks that a name is still the
+file it made, stand inside.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import sys
 import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +24,6 @@ from venturi.execute.engine import first_mpi
 from venturi.model.error import RunFailed
 from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
-from venturi.model.plan import ItemKind
 from venturi.model.trace import Layer, Process, Trace, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import FileSpec, Workload
@@ -36,9 +36,10 @@ _LAUNCHERS = {
 }
 """Programs by which a trace tells the MPI of its ranks; `mpirun` is one of them by its own name."""
 
-_CREATE_FLAG = 0o100
+_BEGIN_MARK = ".program-begins"
+_END_MARK = ".program-ends"
 _MAKE_FLAGS = 0o300
-"""O_CREAT and O_EXCL: with these the engine makes what is there before the program begins."""
+"""O_CREAT and O_EXCL: with these the engine tries to make a file that may be there."""
 _LOOK_FLAGS = 0o4000 | 0o10000000
 """O_NONBLOCK and O_PATH: with these the engine opens names to look at them, never for a program."""
 _DIRECTORY_FLAG = 0o200000
@@ -161,8 +162,7 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     known = np.append(np.array([bool(name) and name != ".venturi" for name in names]), False)
     file = np.minimum(ops.file.astype(np.int64), len(names))
     ranks = np.array([process.rank for process in processes])[ops.process]
-    kept = known[file] & (ranks >= 0)
-    staged = [_is_staged(name, workload) for name in names]
+    kept = known[file] & (ranks >= 0) & _between_marks(ops, file, names)
     known_as = _known_as(names, workload)
     is_root = np.append(np.array([name == "" for name in names]), False)[file]
     holder = root[file].astype(ops.file.dtype)
@@ -170,9 +170,7 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     kept &= ~(finds := _finds_folders(ops, holder) & ~is_root)
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero((ops.process == process) & ~finds)
-        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], single[mine], staged)
-    made = _hold(names, staged) | _are_staged_folders(names, workload)
-    kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(made, False)[file])
+        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], single[mine])
     lists = ops.is_kind(Kind.LIST)
     kept &= lists | ~np.append(_are_of_trees(names, workload), False)[file]
     chosen = _with_own_syncs(ops.take(kept & ~_of_mappings(ops, holder)))
@@ -192,6 +190,23 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
         }
     )
     return Captured(changed, _from_zero(chosen))
+
+
+def _between_marks(ops: Operations, file: Column, names: list[str | None]) -> Column:
+    """Mask: each process's calls from where its program begins to where it ends; to the last one
+    where it did not come to its end."""
+    found = np.zeros(len(ops), bool)
+    marks = [
+        np.isin(file, [number for number, name in enumerate(names) if name == mark])
+        for mark in (_BEGIN_MARK, _END_MARK)
+    ]
+    for process in np.unique(ops.process[marks[0]]).tolist():
+        mine = ops.process == process
+        begins, ends = (ops.start_ns[mine & mark] for mark in marks)
+        found |= mine & (ops.start_ns > begins.max())
+        if len(ends):
+            found &= ~mine | (ops.start_ns < ends.max())
+    return found
 
 
 def _of_mappings(ops: Operations, holder: Column) -> Column:
@@ -258,35 +273,6 @@ def _names_of(spec: FileSpec) -> str:
     return rf"{template_of(spec.path)}(\.\d+)?{'(/.*)?' if spec.tree else ''}"
 
 
-def _is_staged(name: str | None, workload: Workload) -> bool:
-    """Whether a file is there before the program begins."""
-    return any(
-        spec.prestage is not None and re.fullmatch(_names_of(spec), name or "") is not None
-        for spec in workload.files.values()
-    )
-
-
-def _are_staged_folders(names: list[str | None], workload: Workload) -> Column:
-    """Mask: directories that are items of trees and there before the program begins."""
-    found = [
-        re.compile(_names_of(spec))
-        for spec in workload.files.values()
-        if spec.tree is not None
-        and spec.tree.kind is ItemKind.DIRECTORY
-        and spec.prestage is not None
-    ]
-    return np.array([any(one.fullmatch(name or "") for one in found) for name in names], bool)
-
-
-def _hold(names: list[str | None], staged: list[bool]) -> Column:
-    """Mask: directories that files lie in which are there before the program begins."""
-    pairs = zip(names, staged, strict=True)
-    parents = {
-        str(up) for name, is_staged in pairs if is_staged for up in PurePath(name or "").parents
-    }
-    return np.array([name in parents for name in names], bool)
-
-
 def _are_of_trees(names: list[str | None], workload: Workload) -> Column:
     """Mask: the directories of trees, which the engine makes before their items."""
     found = [
@@ -324,7 +310,6 @@ def _housekeeping(
     mine: Column,
     is_root: Column,
     single: Column,
-    staged: list[bool],
 ) -> Column:
     """Of one process's rows, those of the engine itself; `holder` is each row's file, `single`
     those on no item of a tree."""
@@ -333,7 +318,7 @@ def _housekeeping(
     opens, stats = is_whole & (kind == KIND_CODES[Kind.OPEN]), kind == KIND_CODES[Kind.STAT]
     closes = is_whole & (kind == KIND_CODES[Kind.CLOSE])
     opened = opens & (ops.error[mine] == 0)
-    drop = np.arange(len(mine)) <= _staged_last(opened, closes, kind, file, detail, staged)
+    drop = np.zeros(len(mine), bool)
     makes = opens | (kind == KIND_CODES[Kind.MKDIR])
     drop[1:] |= stats[1:] & makes[:-1] & (file[1:] == file[:-1])
     gone = kind == KIND_CODES[Kind.UNLINK]
@@ -341,32 +326,14 @@ def _housekeeping(
     drop[:-1] |= stats[:-1] & _looked_at(kind, opened, closes, file, single)[1:]
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     drop |= _around_renames(kind, file, detail)
-    seen: set[int] = set()
-    for at in np.flatnonzero(opens & ~is_root):
-        name = int(file[at])
-        is_first = name < len(staged) and staged[name] and name not in seen
-        creates = bool(detail[at] & _CREATE_FLAG)
-        is_staging = is_first and (creates or _stages(kind[at:], file[at:]))
-        if not is_staging and not detail[at] & _LOOK_FLAGS:
-            seen.add(name)
-            continue
+    looks = opens & ~is_root & (detail & _LOOK_FLAGS != 0)
+    for at in np.flatnonzero(looks):
         drop[at] = True
         if ops.error[mine[at]]:  # what is not there yet, or its directory: nothing follows
             continue
-        seen.add(name)
-        ends = np.flatnonzero(closes[at:] & (file[at:] == name))
+        ends = np.flatnonzero(closes[at:] & (file[at:] == file[at]))
         last = at + int(ends[0]) if len(ends) else len(mine) - 1
-        drop[at : last + 1] |= file[at : last + 1] == name
-    directories = np.unique(file[opens & (detail & _DIRECTORY_FLAG > 0)])
-    named = np.isin(kind, [KIND_CODES[Kind.ATTRIBUTE], KIND_CODES[Kind.LINK]])
-    works = (opens | closes | named | _is_data(kind)) & ~np.isin(file, directories)
-    lists = (kind == KIND_CODES[Kind.LIST]) & ~is_root & ~drop
-    used = np.flatnonzero(~is_root & ~drop & works)
-    ends = used[-1:] if len(used) else np.flatnonzero(lists)[:1]
-    after = np.flatnonzero(is_root & opens)
-    after = after[after > ends[0]] if len(ends) else after[:0]
-    if len(after):
-        drop[after[0] :] = True
+        drop[at : last + 1] |= file[at : last + 1] == file[at]
     return drop
 
 
@@ -382,17 +349,6 @@ def _looked_at(kind: Column, opens: Column, closes: Column, file: Column, single
     found: Column = (kind == KIND_CODES[Kind.ATTRIBUTE]) & ~is_open & single
     found[1:] &= file[1:] == file[:-1]
     return found
-
-
-def _stages(kind: Column, file: Column) -> bool:
-    """Whether an opening, the first of its file, stages the rank's part of a file that another
-    rank made: it writes, if anything, then syncs and closes."""
-    mine = kind[(file == file[0]) & (kind != KIND_CODES[Kind.STAT])]
-    closes = np.flatnonzero(mine == KIND_CODES[Kind.CLOSE])
-    if not len(closes) or closes[0] < 2:
-        return False
-    begin, end = mine[1 : closes[0] - 1], mine[closes[0] - 1]
-    return bool(end == KIND_CODES[Kind.SYNC] and np.all(begin == KIND_CODES[Kind.WRITE]))
 
 
 def _begun_anew(opens: Column, kind: Column, file: Column, error: Column, detail: Column) -> Column:
@@ -426,31 +382,6 @@ def _around_renames(kind: Column, file: Column, detail: Column) -> Column:
     after = at[at + 1 < len(kind)]
     found[after + 1] = stats[after + 1] & (file[after + 1] == detail[after])
     return found
-
-
-def _staged_last(
-    opened: Column,
-    closes: Column,
-    kind: Column,
-    file: Column,
-    detail: Column,
-    staged: list[bool],
-) -> int:
-    """The last row with which a process puts something there before the program; -1: none.
-
-    What a program makes under a name that was there, it removes first; or it finds it there.
-    """
-    is_staged = np.append(np.array(staged, bool), False)[np.minimum(file, len(staged))]
-    makes = np.flatnonzero(opened & is_staged & (detail & _MAKE_FLAGS == _MAKE_FLAGS))
-    goes = np.flatnonzero(np.isin(kind, [KIND_CODES[Kind.UNLINK], KIND_CODES[Kind.RENAME]]))
-    gone, first = np.unique(file[goes], return_index=True)
-    first_gone = dict(zip(gone.tolist(), goes[first].tolist(), strict=True))
-    makes = np.array([at for at in makes.tolist() if at < first_gone.get(int(file[at]), len(file))])
-    if not len(makes):
-        return -1
-    last = int(makes[-1])
-    ends = np.flatnonzero(closes[last:] & (file[last:] == file[last]))
-    return last + int(ends[0]) if len(ends) else last
 
 
 def _is_data(kind: Column) -> Column:
