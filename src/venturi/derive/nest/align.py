@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 
 import numpy as np
@@ -94,9 +94,11 @@ def _values(sequence: _Keys, profile: Sequence[tuple[Hashable, set[Hashable]]]) 
     rows = np.array([number.setdefault(loose, len(number)) for loose, _ in sequence])
     columns = np.array([number.setdefault(loose, len(number)) for loose, _ in profile])
     value = np.where(rows[:, None] == columns[None, :], _ALIKE, 0).astype(np.int32)
-    strict_rows = np.array([number.setdefault(strict, len(number)) for _, strict in sequence])
+    places: dict[Hashable, list[int]] = defaultdict(list)
+    for row, (_, strict) in enumerate(sequence):
+        places[strict].append(row)
     for column, (_, stricts) in enumerate(profile):
-        known = [number[strict] for strict in stricts if strict in number]
-        same = np.isin(strict_rows, known) & (value[:, column] > 0)
-        value[same, column] = _SAME
+        for strict in stricts & places.keys():
+            same = places[strict]
+            value[same, column] = np.where(value[same, column] > 0, _SAME, 0)
     return value

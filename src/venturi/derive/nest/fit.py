@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache, wraps
+from hashlib import blake2b
 
 import numpy as np
 
@@ -17,6 +19,8 @@ MOST_PICKED = 64
 """Values that people still read in one `pick`."""
 MOST_COMBINED = 512
 """Values of two loops together: a last resort that is still exact."""
+MOST_REMEMBERED = 20_000
+"""Answers: a search asks for some thousand different ones, and for each of them thirty times."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,58 @@ class Cells:
     counts: tuple[int, ...]
     """Of each loop, the most turns."""
 
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for cells of equal loops and turns."""
+        return self.names, self.counts, tuple(map(key_of, self.turns))
 
+    @cached_property
+    def neighbours(self) -> list[tuple[Column, Column, Column]]:
+        """For each loop the cells in an order in which its turns follow each other while the others
+        stand still; after which of them one follows; and how many turns later."""
+        found = []
+        for axis, turn in enumerate(self.turns):
+            others = np.zeros(len(turn), np.int64)
+            for number, (other, count) in enumerate(zip(self.turns, self.counts, strict=True)):
+                if number != axis:
+                    others = others * count + other
+            order = np.lexsort((turn, others))
+            same = others[order][1:] == others[order][:-1]
+            found.append((order, same, np.diff(turn[order])[same]))
+        return found
+
+
+def key_of(column: Column) -> Hashable:
+    """The same for columns of equal content, and short however long they are."""
+    return column.dtype.str, column.shape, blake2b(column.tobytes(), digest_size=16).digest()
+
+
+_Fitting = Callable[[Column, Cells], Fit | None]
+
+
+def _remembered(fitting: _Fitting) -> _Fitting:
+    """The same, with the answers kept: turns that are cut in other ways have the same numbers."""
+    known: dict[Hashable, Fit | None] = {}
+
+    @wraps(fitting)
+    def answer(values: Column, cells: Cells) -> Fit | None:
+        key = (key_of(values), cells.key)
+        if key not in known:
+            if len(known) >= MOST_REMEMBERED:
+                known.clear()
+            known[key] = fitting(values, cells)
+        return known[key]
+
+    return answer
+
+
+@lru_cache(maxsize=10_000)
 def number_bits(value: int) -> float:
     """What a number costs to write and to read: about its digits."""
     return 3.0 + float(np.log2(1 + abs(value)))
 
 
+@_remembered
 def fit_numbers(values: Column, cells: Cells) -> Fit | None:
     """The cheapest expression that is right in every cell; None where none is known."""
     if not len(values):
@@ -80,15 +130,8 @@ def fit_ordinal(values: Column, cells: Cells) -> Fit | None:
 def _step(values: Column, cells: Cells, axis: int) -> int | None:
     """By how much the values rise with each turn of one loop, the others standing still; None where
     that is not even."""
-    turn = cells.turns[axis]
-    others = np.zeros(len(values), np.int64)
-    for number, (other, count) in enumerate(zip(cells.turns, cells.counts, strict=True)):
-        if number != axis:
-            others = others * count + other
-    order = np.lexsort((turn, others))
-    same = others[order][1:] == others[order][:-1]
+    order, same, way = cells.neighbours[axis]
     rise = np.diff(values[order])[same]
-    way = np.diff(turn[order])[same]
     if not len(rise):
         return 0
     step = int(rise[0]) // int(way[0])
@@ -169,6 +212,7 @@ def _combined(values: Column, cells: Cells) -> Iterator[Fit]:
             yield Fit(f"pick({text}, {', '.join(map(str, table.tolist()))})", bits + 3 * NAME_BITS)
 
 
+@_remembered
 def fit_condition(mask: Column, cells: Cells) -> Fit | None:
     """When something is done, as a condition: empty where always, None where none is known."""
     if np.all(mask):

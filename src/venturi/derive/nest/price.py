@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -60,10 +61,19 @@ class LoopScope:
         valid = self.valid[..., None] & (turns < count[..., None])
         return LoopScope((*self.names, VARIABLES[self.loops]), valid)
 
-    def cells(self, mask: Column | None = None) -> Cells:
-        """The combinations, or those that a mask chooses."""
-        chosen = self.valid if mask is None else mask
-        return Cells(self.names, tuple(np.nonzero(chosen)) if self.names else (), self.valid.shape)
+    def cells(self, mask: Column) -> Cells:
+        """The combinations that a mask chooses."""
+        if np.array_equal(mask, self.valid):
+            return self.all_cells
+        return self._chosen(mask)
+
+    @cached_property
+    def all_cells(self) -> Cells:
+        """All combinations."""
+        return self._chosen(self.valid)
+
+    def _chosen(self, mask: Column) -> Cells:
+        return Cells(self.names, tuple(np.nonzero(mask)) if self.names else (), self.valid.shape)
 
 
 @dataclass(frozen=True)
@@ -95,7 +105,7 @@ def said_of(statement: Statement, scope: LoopScope, calls: RankCalls) -> Stateme
     at = in_shape(statement.at, scope.valid.shape, ABSENT)
     present = at != ABSENT
     rows = at[present]
-    valid = scope.cells()
+    valid = scope.all_cells
     cells = scope.cells(present)
     when = fit_condition(present[scope.valid], valid)
     bits = STATEMENT_BITS + _bits(when, len(valid.turns[0]) if valid.turns else 1)
@@ -139,9 +149,9 @@ def count_of(loop: LoopNode, scope: LoopScope) -> tuple[Fit | None, Fit | None]:
     """When a loop is done, and how many turns it has."""
     whole = in_shape(loop.count, scope.valid.shape, 0)
     counts = whole[scope.valid]
-    valid = scope.cells()
+    valid = scope.all_cells
     done = counts > 0
-    there = whole > 0 if scope.names else None
+    there = whole > 0 if scope.names else scope.valid
     return fit_condition(done, valid), fit_numbers(counts[done], scope.cells(there))
 
 
