@@ -1,7 +1,5 @@
-// Payloads of messages, and how they travel.
+// How messages of MPI travel, and how often they are sent.
 #include "kernel/message.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -24,20 +22,6 @@ void note_transport(schema::KernelResult& out) {
        {"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_btl_vader_single_copy_mechanism", "UCX_TLS",
         "UCX_NET_DEVICES", "FI_PROVIDER", "MPICH_OFI_NIC_POLICY"}) {
     if (const char* value = std::getenv(name)) out.facts.push_back({name, value});
-  }
-}
-
-void fill_payload(std::byte* data, std::uint64_t bytes, std::uint64_t key) {
-  for (std::uint64_t at = 0; at < bytes; ++at) data[at] = payload_at(key, at);
-}
-
-void check_payload(const std::byte* data, std::uint64_t bytes, std::uint64_t key,
-                   const std::string& what) {
-  for (std::uint64_t at = 0; at < bytes; ++at) {
-    if (data[at] == payload_at(key, at)) continue;
-    throw wrong_value(fmt::format("{}: byte {} of {} is {}, not {}", what, at, bytes,
-                                  std::to_integer<int>(data[at]),
-                                  std::to_integer<int>(payload_at(key, at))));
   }
 }
 

@@ -1,4 +1,4 @@
-// Messages of MPI between ranks: buffers with a payload that is checked, and timing them.
+// Messages of MPI between ranks: how they travel, and timing them.
 #pragma once
 
 #include <mpi.h>
@@ -8,6 +8,7 @@
 
 #include "base/buffer.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/message_payload.hpp"
 
 namespace venturi::kernel {
 
@@ -16,16 +17,6 @@ namespace venturi::kernel {
 
 /// Adds how messages travel to a result: the library, and the variables that choose a transport.
 void note_transport(schema::KernelResult& out);
-
-/// A byte of a message's payload; neighbours and messages have different ones.
-[[nodiscard]] constexpr std::byte payload_at(std::uint64_t key, std::uint64_t at) noexcept {
-  return static_cast<std::byte>((at * 131 + (at >> 8U) * 17 + key * 29 + 7) & 0xffU);
-}
-/// Fills a message with the payload of a key.
-void fill_payload(std::byte* data, std::uint64_t bytes, std::uint64_t key);
-/// Throws base::Error, with `what` it was, for the first byte that is not of the payload.
-void check_payload(const std::byte* data, std::uint64_t bytes, std::uint64_t key,
-                   const std::string& what);
 
 /// 0, then 1 and its doubles up to `most`, and `most`.
 [[nodiscard]] std::vector<std::uint64_t> message_sizes(std::uint64_t most);
