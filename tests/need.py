@@ -40,6 +40,7 @@ def _is_root() -> bool:
 
 NEEDS = {
     "root": Need("root (mounts, name spaces)", _is_root),
+    "network": Need("ip and tc (iproute2)", _programs("ip", "tc")),
     "openmpi": Need("Open MPI", _programs("mpirun.openmpi", "mpicxx.openmpi")),
     "mpich": Need("MPICH", _programs("mpirun.mpich", "mpicxx.mpich")),
     "mpi": Need("an MPI", _programs("mpirun", "mpicc")),

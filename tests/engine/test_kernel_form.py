@@ -24,8 +24,11 @@ SMALL = {
     "message_pairs": {"most": "4 KiB", "size_s": "0.001", "window": "4"},
     "message_collectives": {"most": "1 KiB", "size_s": "0.001"},
     "links": {"size": "1 KiB", "messages": "4", "warmup": "1", "slowest": "2"},
+    "tcp_pairs": {"samples": "2", "sample_s": "0.01", "messages": "5"},
 }
-WITHOUT_MPI = [name for name, entry in KERNELS.items() if not entry.needs_mpi]
+WITHOUT_MPI = [
+    name for name, entry in KERNELS.items() if not entry.needs_mpi and entry.least_ranks == 1
+]
 WITH_MPI = [name for name, entry in KERNELS.items() if entry.needs_mpi]
 
 

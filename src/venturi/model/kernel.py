@@ -719,6 +719,145 @@ KERNELS: dict[str, KernelEntry] = {
             ),
         ),
     ),
+    "tcp_pairs": KernelEntry(
+        about=(
+            "TCP between pairs of ranks on different nodes: round trips and streams; between ranks "
+            "of one machine it is called loopback"
+        ),
+        likeness="iperf class",
+        least_ranks=2,
+        figures=(
+            KernelFigure(
+                name="network bandwidth",
+                unit="B/s",
+                about="the median over pairs of a pair's median",
+            ),
+            KernelFigure(
+                name="network slowest pair",
+                unit="B/s",
+                about="the least of the pairs' medians",
+            ),
+            KernelFigure(
+                name="network total",
+                unit="B/s",
+                about="all pairs that are at work at once, their sum",
+            ),
+            KernelFigure(
+                name="network round trip",
+                unit="s",
+                about="a small message and its answer, median over pairs",
+            ),
+            KernelFigure(
+                name="loopback bandwidth",
+                unit="B/s",
+                about="the same between ranks of one machine, no network",
+            ),
+            KernelFigure(
+                name="loopback slowest pair",
+                unit="B/s",
+                about="the least of the medians on one machine",
+            ),
+            KernelFigure(
+                name="loopback total",
+                unit="B/s",
+                about="all pairs on one machine at once, their sum",
+            ),
+            KernelFigure(
+                name="loopback round trip",
+                unit="s",
+                about="a small message and its answer on one machine",
+            ),
+        ),
+        options=(
+            InterfaceOption(
+                name="ranks",
+                type="word",
+                default="nodes",
+                about="one rank of each node, or two where there is one node; or all ranks",
+                range="nodes|all",
+            ),
+            InterfaceOption(
+                name="steps",
+                type="integer",
+                default="4",
+                about="at most so many steps of pairs; in n - 1 steps each two ranks meet",
+                range="1 to 2047",
+            ),
+            InterfaceOption(
+                name="way",
+                type="word",
+                default="turns",
+                about="streams go one way and then the other, both ways at once, or one way",
+                range="turns|both|one",
+            ),
+            InterfaceOption(
+                name="streams",
+                type="integer",
+                default="1",
+                about="connections of a pair",
+                range="1 to 64",
+            ),
+            InterfaceOption(
+                name="block",
+                type="bytes",
+                default="128 KiB",
+                about="one send",
+                range="1 B to 16 MiB",
+            ),
+            InterfaceOption(
+                name="samples",
+                type="integer",
+                default="5",
+                about="so many samples of each pair and way",
+                range="1 to 100000",
+            ),
+            InterfaceOption(
+                name="sample_s",
+                type="real",
+                default="1",
+                about="a sample sends for so long, in seconds",
+                range="0.001 to 3600",
+            ),
+            InterfaceOption(
+                name="message",
+                type="bytes",
+                default="1",
+                about="a message of a round trip",
+                range="1 B to 64 KiB",
+            ),
+            InterfaceOption(
+                name="messages",
+                type="integer",
+                default="100",
+                about="round trips of each pair",
+                range="1 to 100000",
+            ),
+            InterfaceOption(
+                name="address",
+                type="text",
+                default="",
+                about=(
+                    "where ranks listen and connect from: an interface, an address or a network "
+                    "such as 10.1.0.0/16; empty: by any address that answers"
+                ),
+                range="an interface, an address or a network",
+            ),
+            InterfaceOption(
+                name="limit_s",
+                type="real",
+                default="5",
+                about="how long a rank waits for another one, in seconds",
+                range="0.1 to 600",
+            ),
+            InterfaceOption(
+                name="damage",
+                type="boolean",
+                default="false",
+                about="spoils a value before the check, which then must fail the run: for tests",
+                range="true or false",
+            ),
+        ),
+    ),
     "message_pairs": KernelEntry(
         about=(
             "messages between pairs of ranks over sizes: latency, bandwidth in one and in both "
