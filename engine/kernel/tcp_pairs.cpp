@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -94,15 +95,41 @@ class Kind {
     }
     if (!rows.empty()) totals_.push_back(total);
   }
+  /// The same of a pair that measures once more, alone.
+  void add_again(std::uint64_t from, const Row& row) {
+    again_[{from, row.to}].push_back(static_cast<double>(row.sent.bytes) / row.sent.taken_s);
+  }
+  /// The slowest pairs by their slower direction, the slowest first.
+  [[nodiscard]] std::vector<Pair> slowest(std::uint64_t most) const {
+    std::map<Pair, double> rates;
+    for (const auto& [pair, samples] : streams_) {
+      const double rate = middle(samples.rate);
+      const Pair both = std::minmax(pair.first, pair.second);
+      const auto [place, is_new] = rates.try_emplace(both, rate);
+      if (!is_new) place->second = std::min(place->second, rate);
+    }
+    std::vector<std::pair<double, Pair>> order;
+    for (const auto& [pair, rate] : rates) order.emplace_back(rate, pair);
+    std::sort(order.begin(), order.end());
+    std::vector<Pair> pairs;
+    for (const auto& [rate, pair] : order) {
+      if (pairs.size() < most) pairs.push_back(pair);
+    }
+    return pairs;
+  }
   void report(const std::string& kind, schema::KernelResult& out) const {
     if (streams_.empty()) return;
     std::vector<double> middles;
-    for (const auto& [pair, samples] : streams_) middles.push_back(middle(samples.rate));
+    double least = std::numeric_limits<double>::max();
+    for (const auto& [pair, samples] : streams_) {
+      middles.push_back(middle(samples.rate));
+      const auto alone = again_.find(pair);
+      least = std::min(least, alone == again_.end() ? middles.back() : middle(alone->second));
+    }
     std::vector<double> times;
     for (const auto& [pair, samples] : trips_) times.push_back(middle(samples));
     out.series.push_back(single(kind + " bandwidth", "B/s", {middle(middles)}));
-    out.series.push_back(
-        single(kind + " slowest pair", "B/s", {*std::min_element(middles.begin(), middles.end())}));
+    out.series.push_back(single(kind + " slowest pair", "B/s", {least}));
     out.series.push_back(single(kind + " total", "B/s", totals_));
     out.series.push_back(single(kind + " round trip", "s", {middle(times)}));
     schema::KernelSeries trips = of_pairs(kind + " round trip of pair", "s");
@@ -114,6 +141,10 @@ class Kind {
     add_series(kind + " congestion window", "B", &Samples::window, out);
     out.series.back().better = schema::Better::kNone;
     add_series(kind + " delivery rate", "B/s", &Samples::delivered, out);
+    if (again_.empty()) return;
+    schema::KernelSeries again = of_pairs(kind + " bandwidth of pair alone", "B/s");
+    for (const auto& [pair, samples] : again_) again.points.push_back(point(pair, samples));
+    out.series.push_back(std::move(again));
   }
 
  private:
@@ -136,6 +167,7 @@ class Kind {
 
   std::map<Pair, std::vector<double>> trips_;
   std::map<Pair, Samples> streams_;
+  std::map<Pair, std::vector<double>> again_;
   std::vector<double> totals_;
 };
 
@@ -150,10 +182,20 @@ class Report {
       if (trips[from].is_there) kind_of({from, trips[from].to}).add(trips[from], from);
     }
   }
+  /// From now on single pairs are measured again.
+  void begin_again() { is_again_ = true; }
+  [[nodiscard]] std::vector<Pair> slowest(std::uint64_t most) const {
+    const std::vector<Pair> pairs = network_.slowest(most);
+    return pairs.empty() ? loopback_.slowest(most) : pairs;
+  }
   void add(const std::vector<Row>& rows) {
     std::vector<std::pair<std::uint64_t, Row>> parts[2];
     for (std::uint64_t from = 0; from < rows.size(); ++from) {
       if (!rows[from].is_there) continue;
+      if (is_again_) {
+        kind_of({from, rows[from].to}).add_again(from, rows[from]);
+        continue;
+      }
       parts[stays({from, rows[from].to}) ? 1 : 0].emplace_back(from, rows[from]);
     }
     network_.add(parts[0]);
@@ -162,7 +204,7 @@ class Report {
   void add(const std::vector<Route>& routes, schema::KernelResult& out) {
     for (std::uint64_t from = 0; from < routes.size(); ++from) {
       const Route& route = routes[from];
-      if (!route.is_there) continue;
+      if (!route.is_there || is_again_) continue;
       if (addresses_.empty()) {
         out.facts.push_back({"congestion control", route.control.data()});
         out.facts.push_back({"segment, bytes", std::to_string(route.segment_bytes)});
@@ -188,6 +230,7 @@ class Report {
   Kind network_;
   Kind loopback_;
   std::string addresses_;
+  bool is_again_ = false;
 };
 
 /// The ranks that measure: one of each node, two where there is one node, or all.
@@ -349,6 +392,29 @@ class TcpStep {
   std::vector<std::byte> message_;
 };
 
+/// The slowest pairs once more, one at a time: among others they may only have had to share.
+void measure_again(const Environment& environment, Report& report, schema::KernelResult& out) {
+  const std::vector<Pair> pairs = report.slowest(environment.settings.integer("slowest"));
+  std::uint64_t count = pairs.size();
+  environment.group.broadcast(count);
+  report.begin_again();
+  const std::uint64_t rank = environment.group.rank();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t both[2] = {};
+    if (rank == 0) {
+      both[0] = pairs[i].first;
+      both[1] = pairs[i].second;
+    }
+    environment.group.broadcast(both);
+    std::optional<std::uint64_t> partner;
+    if (rank == both[0]) partner = both[1];
+    if (rank == both[1]) partner = both[0];
+    TcpStep one(environment, partner);
+    one.connect(report, out);
+    one.streams(report);
+  }
+}
+
 void run(const Environment& environment, schema::KernelResult& out) {
   const std::vector<std::uint64_t> members = members_of(environment);
   out.ranks = static_cast<std::int64_t>(members.size());
@@ -373,6 +439,7 @@ void run(const Environment& environment, schema::KernelResult& out) {
     one.round_trips(report);
     one.streams(report);
   }
+  if (members.size() > 2) measure_again(environment, report, out);
   if (environment.group.rank() == 0) report.finish(out);
 }
 
@@ -387,12 +454,12 @@ const Description& tcp_pairs_description() {
       .likeness = "iperf class",
       .least_ranks = 2,
       .figures = {{"network bandwidth", "B/s", "the median over pairs of a pair's median"},
-                  {"network slowest pair", "B/s", "the least of the pairs' medians"},
+                  {"network slowest pair", "B/s",
+                   "the least of the pairs' medians; of those measured again, alone, that one"},
                   {"network total", "B/s", "all pairs that are at work at once, their sum"},
                   {"network round trip", "s", "a small message and its answer, median over pairs"},
-                  {"loopback bandwidth", "B/s",
-                   "the same between ranks of one machine, no network"},
-                  {"loopback slowest pair", "B/s", "the least of the medians on one machine"},
+                  {"loopback bandwidth", "B/s", "the median over pairs of one machine, no network"},
+                  {"loopback slowest pair", "B/s", "the same between ranks of one machine"},
                   {"loopback total", "B/s", "all pairs on one machine at once, their sum"},
                   {"loopback round trip", "s", "a small message and its answer on one machine"}},
       .options =
@@ -401,6 +468,9 @@ const Description& tcp_pairs_description() {
            {"steps", "integer", "4",
             "at most so many steps of pairs; in n - 1 steps each two ranks meet", "1 to 2047", 1.0,
             2047.0},
+           {"slowest", "integer", "2",
+            "so many pairs are measured again, one at a time, where there are several pairs",
+            "0 to 1000", 0.0, 1000.0},
            {"way", "word", "turns",
             "streams go one way and then the other, both ways at once, or one way",
             "turns|both|one"},

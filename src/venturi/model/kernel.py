@@ -735,7 +735,7 @@ KERNELS: dict[str, KernelEntry] = {
             KernelFigure(
                 name="network slowest pair",
                 unit="B/s",
-                about="the least of the pairs' medians",
+                about="the least of the pairs' medians; of those measured again, alone, that one",
             ),
             KernelFigure(
                 name="network total",
@@ -750,12 +750,12 @@ KERNELS: dict[str, KernelEntry] = {
             KernelFigure(
                 name="loopback bandwidth",
                 unit="B/s",
-                about="the same between ranks of one machine, no network",
+                about="the median over pairs of one machine, no network",
             ),
             KernelFigure(
                 name="loopback slowest pair",
                 unit="B/s",
-                about="the least of the medians on one machine",
+                about="the same between ranks of one machine",
             ),
             KernelFigure(
                 name="loopback total",
@@ -782,6 +782,15 @@ KERNELS: dict[str, KernelEntry] = {
                 default="4",
                 about="at most so many steps of pairs; in n - 1 steps each two ranks meet",
                 range="1 to 2047",
+            ),
+            InterfaceOption(
+                name="slowest",
+                type="integer",
+                default="2",
+                about=(
+                    "so many pairs are measured again, one at a time, where there are several pairs"
+                ),
+                range="0 to 1000",
             ),
             InterfaceOption(
                 name="way",
