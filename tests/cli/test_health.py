@@ -33,6 +33,7 @@ def test_session_is_kept_and_compared(tmp_path: Path) -> None:
         "memory": "left out by --skip",
         "data": "left out by --skip",
         "messages": "needs MPI ranks: --on openmpi or --on mpich",
+        "tcp": "needs two ranks: -n 2",
     }
     assert {row.metric for row in first.rows} == {
         "core_arithmetic: multiply-add",
@@ -47,6 +48,21 @@ def test_session_is_kept_and_compared(tmp_path: Path) -> None:
     assert second.drift_since == first.id
     assert not second.drift
     assert [kept.id for kept in sessions(tmp_path / "store", first.series)] == [first.id, second.id]
+
+
+def test_tcp_on_one_node_is_loopback(tmp_path: Path) -> None:
+    parts = ("memory", "compute", "solvers", "data")
+    skipped = [word for part in parts for word in ("--skip", part)]
+    words = ("health", "quick", "--on", "local", "-n", "3", *skipped, "-o", "page.html")
+    done = venturi(*words, where=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [kept] = (tmp_path / "store" / "health").glob("*.json")
+    health = Health.model_validate_json(kept.read_text("utf-8"), by_alias=True)
+    figures = ("bandwidth", "slowest pair", "total", "round trip")
+    assert [row.metric for row in health.rows] == [f"tcp: loopback {name}" for name in figures]
+    page = (tmp_path / "page.html").read_text()
+    assert "tcp: loopback round trip" in page
+    assert "network bandwidth" not in page
 
 
 def test_page_is_written(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import math
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +12,17 @@ from typing import Any
 
 import pytest
 
+from analyse.phase import phase as phase_row
 from engine.node_network import NodeNetwork, node_network
 from engine.plans import phase, plan
 from engine.running import Engine, Outcome, on_nodes
 from engine.test_kernel_compute import facts
 from engine.test_kernel_form import SMALL, failed, result, run, series
+from venturi.health.fault import named_faults
+from venturi.model.event import KernelResult
 from venturi.model.kernel import KERNELS
 from venturi.model.plan import Kernel, Option, Plan
+from venturi.model.record import Record
 
 NAME = "tcp_pairs"
 FIGURES = {"bandwidth": "B/s", "slowest pair": "B/s", "total": "B/s", "round trip": "s"}
@@ -97,6 +103,21 @@ def test_steps_and_ways_are_those_that_were_asked_for(engine: Engine, tmp_path: 
     assert all(point["at"][0] < point["at"][1] for point in points)
 
 
+def test_slowest_pairs_are_measured_again_alone(engine: Engine, tmp_path: Path) -> None:
+    wanted = {"ranks": "all", "steps": "3", "slowest": "2"}
+    found = series(result(run(engine, tmp_path, "forked", 4, NAME, **wanted)))
+    again = {tuple(point["at"]) for point in found["loopback bandwidth of pair alone"]["points"]}
+    assert len(again) == 4
+    assert {(to, start) for start, to in again} == again
+    medians: dict[tuple[int, ...], float] = {}
+    for point in found["loopback bandwidth of pair"]["points"]:
+        pair = tuple(sorted(point["at"]))
+        medians[pair] = min(medians.get(pair, math.inf), max(point["samples"]))
+    assert {pair for pair in again if pair[0] < pair[1]} == set(
+        sorted(medians, key=lambda pair: medians[pair])[:2]
+    )
+
+
 def test_total_is_the_sum_of_pairs(engine: Engine, tmp_path: Path) -> None:
     wanted = {"ranks": "all", "steps": "1", "way": "one", "samples": "3"}
     found = series(result(run(engine, tmp_path, "forked", 4, NAME, **wanted)))
@@ -168,6 +189,19 @@ def test_limited_node_has_no_more_than_its_limit(
     assert all(found[2, other] < most for other in (0, 1, 3))
     others = [rate for (start, _), rate in found.items() if start != 2]
     assert min(others) > most
+
+
+@pytest.mark.needs("root", "openmpi", "network")
+def test_slow_node_is_named(engine: Engine, tmp_path: Path, nodes: NodeNetwork) -> None:
+    for node in range(4):
+        nodes.limit(node, "40mbit" if node == 2 else "400mbit")
+    kernel = result(nodes.run(engine, planned(tmp_path, 4, sample_s="0.1", samples="3")))
+    row = phase_row("tcp", 1.0).model_copy(
+        update={"kernels": [KernelResult.model_validate_json(json.dumps(kernel))]}
+    )
+    found = named_faults(Record.model_construct(phases=[row]), [])
+    assert [fault.part for fault in found] == ["tcp"]
+    assert found[0].says.startswith("slow node node2 (rank 2): streams of TCP that it sends take")
 
 
 @pytest.mark.needs("root", "openmpi", "network")

@@ -110,6 +110,53 @@ def test_slow_link_is_named() -> None:
     assert "link 1-4" in fault.says
 
 
+def streams(
+    slow: dict[tuple[int, int], float], name: str = "network bandwidth of pair"
+) -> KernelSeries:
+    """Of six ranks, three samples of about 1 GB/s; others take half of it in one of them."""
+    noise = random.Random(3)
+    at = {
+        (i, j): [
+            1e9 * noise.uniform(0.97, 1.0) / slow.get((i, j), 1.0) * took for took in (1, 0.5, 1)
+        ]
+        for i in range(6)
+        for j in range(6)
+        if i != j
+    }
+    return series(name, at)
+
+
+def test_slow_node_and_its_way_are_named_by_tcp() -> None:
+    sends = {(0, j): 9.0 for j in range(1, 6)}
+    receives = {(i, 0): 9.0 for i in range(1, 6)}
+    for slow, way in ((sends, "that it sends"), (receives, "that it receives"),
+                      (sends | receives, "from and to it")):  # fmt: skip
+        [fault] = named_faults(record(result("tcp", streams(slow))), [])
+        assert (fault.part, fault.phase) == ("tcp", "tcp")
+        assert fault.says.startswith(f"slow node alpha (rank 0): streams of TCP {way} take ")
+
+
+def test_slow_link_is_named_by_tcp() -> None:
+    [fault] = named_faults(record(result("tcp", streams({(1, 3): 4.0}))), [])
+    assert fault.says.startswith("slow link alpha to beta (ranks 1 and 3): streams of TCP take ")
+
+
+def test_what_only_shares_is_no_fault_of_tcp() -> None:
+    assert not named_faults(record(result("tcp", streams({}))), [])
+    among_others = streams({(1, 3): 4.0})
+    for rate, faults in ((1e9, 0), (2.5e8, 1)):
+        at: dict[tuple[int, ...], list[float]] = {(1, 3): [rate], (3, 1): [1e9]}
+        alone = series("network bandwidth of pair alone", at)
+        assert len(named_faults(record(result("tcp", among_others, alone)), [])) == faults
+    assert not named_faults(record(result("tcp", streams({(1, 3): 1.4}))), [])
+
+
+def test_loopback_is_no_link() -> None:
+    slow = {(0, j): 9.0 for j in range(1, 6)}
+    name = "loopback bandwidth of pair"
+    assert not named_faults(record(result("tcp", streams(slow, name))), [])
+
+
 def test_failed_kernel_has_no_figure_in_any_repetition() -> None:
     point = KernelPoint(at=[1], samples=[5.0], figure="triad")
     good = series("triad", {(1,): [5.0]}).model_copy(update={"points": [point]})

@@ -30,7 +30,7 @@ _SUITES = ("quick", "standard", "full")
     "--skip",
     multiple=True,
     metavar="PART",
-    help="Leave out memory, compute, solvers, messages or data.",
+    help="Leave out memory, compute, solvers, messages, tcp or data.",
 )
 @click.option("-o", "--output", metavar="FILE", help="The page (default: health-ID.html).")
 @rare_option("-q", "--quiet", is_flag=True, help="No live progress.")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from venturi.health.judge import MOST_SESSIONS, part_of
+from venturi.health.tcp import slow_by_tcp
 from venturi.model.event import KernelResult
 from venturi.model.health import Health, NamedFault, RankTime
 from venturi.model.kernel_value import PointSamples, points_of, rank_samples
@@ -45,7 +46,8 @@ def named_faults(record: Record, before: Sequence[Health]) -> list[NamedFault]:
     for path, samples in _samples(record):
         own = {one.rank: earlier[path, one.rank] for one in samples}
         found += [_fault(path, text) for text in judged_ranks(samples, own).texts]
-    return found + [_fault(path, text) for path, text in _slow_links(record)]
+    links = [*_slow_links(record), *_slow_tcp(record)]
+    return found + [_fault(path, text) for path, text in links]
 
 
 def _fault(path: str, text: str) -> NamedFault:
@@ -76,6 +78,13 @@ def _slow_links(record: Record) -> Iterator[tuple[str, str]]:
         verdict = judged_links(_pairs(points, "time"), _pairs(points, "retest"))
         if verdict.ranks or verdict.links:
             yield path, verdict.text
+
+
+def _slow_tcp(record: Record) -> Iterator[tuple[str, str]]:
+    for path, results in _results(record).items():
+        facts = {fact.name: fact.value for fact in results[0].facts}
+        for text in slow_by_tcp(points_of(results), facts):
+            yield path, text
 
 
 def _pairs(points: Sequence[PointSamples], name: str) -> dict[Pair, float]:

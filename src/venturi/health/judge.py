@@ -32,6 +32,7 @@ PARTS = {
     "compute": ("arithmetic", "core_arithmetic", "multiplication"),
     "solvers": ("equations", "gradients"),
     "messages": ("pairs", "collectives", "links"),
+    "tcp": ("tcp",),
     "data": ("sorting", "words", "search", "digests", "sampling"),
 }
 """The phases of each part of the suites."""

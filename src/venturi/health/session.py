@@ -56,8 +56,9 @@ def run_session(request: HealthRequest, watch: Callable[[Event], None]) -> Healt
     ranks = request.ranks or len(os.sched_getaffinity(0)) * request.nodes
     if request.machine.launcher.mpi is None:
         left_out.setdefault("messages", "needs MPI ranks: --on openmpi or --on mpich")
-    elif ranks < 2:
-        left_out.setdefault("messages", "needs two ranks: -n 2")
+    if ranks < 2:
+        for part in ("messages", "tcp"):
+            left_out.setdefault(part, "needs two ranks: -n 2")
     load_before, audit = sampled_load(), audited()
     nodes_before = audited_nodes(request.machine, request.nodes)
     start_s = time.monotonic()

@@ -95,20 +95,25 @@ def is_of_rank(series: KernelSeries) -> bool:
     return series.name in (_TAKEN, _PROCESSOR)
 
 
+def host_of(rank: int, facts: Mapping[str, str]) -> str:
+    """The host on which a rank ran, from the facts of a kernel; empty: they do not say."""
+    nodes = facts.get("node of each rank", "").split()
+    return facts.get(f"host of node {nodes[rank]}", "") if rank < len(nodes) else ""
+
+
 def rank_samples(points: Iterable[PointSamples], facts: Mapping[str, str]) -> list[RankSamples]:
     """The times of each rank, where a kernel kept them; `facts` say where ranks ran."""
     by_name: dict[str, dict[int, tuple[float, ...]]] = {_TAKEN: {}, _PROCESSOR: {}}
     for point in points:
         if is_of_rank(point.series):
             by_name[point.series.name][point.at[0]] = point.samples
-    nodes = facts.get("node of each rank", "").split()
     processors = facts.get("processor of each rank", "").split()
     return [
         RankSamples(
             rank=rank,
             taken_s=taken_s,
             processor_s=by_name[_PROCESSOR].get(rank, ()),
-            host=facts.get(f"host of node {nodes[rank]}", "") if rank < len(nodes) else "",
+            host=host_of(rank, facts),
             processor=processors[rank] if rank < len(processors) else "",
         )
         for rank, taken_s in sorted(by_name[_TAKEN].items())
