@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from venturi.model.health import AuditEntry
+from venturi.model.health import DEGRADED, AuditEntry
 
 _ROOT = Path("/")
 _FILES = {
@@ -45,7 +45,7 @@ _VOLATILE_FILES = {
     "pressure on storage": "proc/pressure/io",
 }
 _CPU_KEYS = {"model name": "processor", "stepping": "stepping", "microcode": "microcode"}
-_PCI_CLASSES = {"0x01": "storage", "0x02": "network", "0x03": "display"}
+_PCI_CLASSES = {"0x01": "storage", "0x02": "network", "0x03": "display", "0x12": "accelerator"}
 
 
 def audited(root: Path = _ROOT) -> list[AuditEntry]:
@@ -123,7 +123,7 @@ def _vulnerabilities(root: Path) -> Iterator[AuditEntry]:
 
 
 def _links(root: Path) -> Iterator[AuditEntry]:
-    """Speed and width of the PCI links of storage, network and displays."""
+    """Speed and width of the PCI links of storage, network, displays and accelerators."""
     for device in sorted((root / "sys/bus/pci/devices").glob("*")):
         kind = _PCI_CLASSES.get(_raw(device / "class")[:4])
         if kind is None:
@@ -135,7 +135,7 @@ def _links(root: Path) -> Iterator[AuditEntry]:
         if "unavailable" in now or "Unknown" in now:
             value = "unavailable: the link does not say its speed"
         else:
-            value = now if now == most else f"degraded: {now} of {most}"
+            value = now if now == most else f"{DEGRADED}{now} of {most}"
         yield AuditEntry(key=f"PCI link of {kind} {device.name}", value=value)
 
 

@@ -43,6 +43,10 @@ def worst(states: Collection[HealthState]) -> HealthState:
     return next((state for state in _WORST_FIRST if state in states), HealthState.NOT_RUN)
 
 
+DEGRADED = "degraded: "
+"""Before the value of a PCI link that is below its own maximum."""
+
+
 class AuditEntry(Document):
     """One fact of a node."""
 

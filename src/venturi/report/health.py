@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from venturi.model.health import (
+    DEGRADED,
+    AuditEntry,
     Drift,
     Health,
     HealthPart,
@@ -83,7 +87,8 @@ def _headlines(health: Health, units: Units) -> tuple[Headline, ...]:
     """One figure for each kind of part, with what is said of it."""
     wanted = ("triad: triad", "chase: load", "arithmetic: multiply-add", "equations: solve",
               "gradients: iterate", "pairs: latency", "pairs: bandwidth",
-              "links: median")  # fmt: skip
+              "links: median", "tcp: network bandwidth",
+              "tcp: loopback bandwidth")  # fmt: skip
     by_name = {row.metric: row for row in health.rows}
     return tuple(
         Headline(
@@ -103,6 +108,7 @@ def _remarks(health: Health) -> tuple[Paragraph, ...]:
         for one in health.consistency
         if not one.holds
     ]
+    found += [Paragraph(text, "fair") for text in degraded_links(health.nodes, health.audit)]
     if health.nodes is not None and (keys := ", ".join(health.nodes.differing())):
         found.append(Paragraph(f"The nodes differ: {keys}.", "fair"))
     if health.changed:
@@ -112,6 +118,29 @@ def _remarks(health: Health) -> tuple[Paragraph, ...]:
         keys = ", ".join(drift.key for drift in health.drift)
         found.append(Paragraph(f"Set otherwise than in {health.drift_since}: {keys}.", "fair"))
     return tuple(found)
+
+
+def degraded_links(nodes: NodeAudits | None, audit: Sequence[AuditEntry]) -> list[str]:
+    """A sentence for each PCI link that is below its maximum, with the nodes; `audit` is that of
+    the node that started the session, for where no node answered."""
+    found: dict[tuple[str, str], list[str]] = {}
+    audits = [(node.hosts, node.entries) for node in nodes.distinct] if nodes else []
+    for hosts, entries in audits or [([], list(audit))]:
+        for entry in entries:
+            if entry.value.startswith(DEGRADED):
+                place = (entry.key, entry.value.removeprefix(DEGRADED))
+                found.setdefault(place, []).extend(hosts)
+    return [
+        f"{key} is below its maximum: {value}{' on ' if hosts else ''}{', '.join(hosts)}."
+        f"{_saves(key)}"
+        for (key, value), hosts in found.items()
+    ]
+
+
+def _saves(key: str) -> str:
+    """What else than a fault lowers the speed of a link."""
+    may = "PCI link of display" in key or "PCI link of accelerator" in key
+    return " It may save power while nothing uses it." if may else ""
 
 
 def _sections(health: Health, units: Units) -> list[Section]:
