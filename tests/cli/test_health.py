@@ -61,7 +61,7 @@ def test_tcp_on_one_node_is_loopback(tmp_path: Path) -> None:
     figures = ("bandwidth", "slowest pair", "total", "round trip")
     assert [row.metric for row in health.rows] == [f"tcp: loopback {name}" for name in figures]
     page = (tmp_path / "page.html").read_text()
-    assert "tcp: loopback round trip" in page
+    assert "tcp: loopback round trip between each two ranks" in page
     assert "network bandwidth" not in page
 
 

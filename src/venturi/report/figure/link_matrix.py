@@ -38,7 +38,7 @@ def figure(path: str, points: Sequence[PointSamples], facts: Mapping[str, str]) 
     times, again = (_times(points, name) for name in (pairs[0].series.name, "retest"))
     return Figure(
         name=f"links-{path}".replace("/", "-").replace(" ", "-"),
-        title=f"{path}: time of a message between each two ranks",
+        title=f"{path}: {_what(pairs[0].series.name)} between each two ranks",
         finding=(
             f"{quantity.count(len(pairs))} pairs: median {quantity.seconds(middle)}{rate}, the "
             f"slowest {slowest.at[0]}-{slowest.at[1]} with {quantity.seconds(slowest.value)}. "
@@ -51,6 +51,11 @@ def figure(path: str, points: Sequence[PointSamples], facts: Mapping[str, str]) 
         spec=theme.whole(_spec(cells, [point.value / factor[0] for point in pairs], factor[1])),
         table=_table(pairs),
     )
+
+
+def _what(series: str) -> str:
+    """What a series is the time of: whether it was a network or loopback stands in its name."""
+    return "time of a message" if series == "time" else series.removesuffix(" of pair")
 
 
 def _times(points: Sequence[PointSamples], name: str) -> dict[Pair, float]:
