@@ -17,6 +17,7 @@ namespace venturi::kernel {
                                                                 std::uint64_t rank,
                                                                 std::uint64_t ranks) noexcept {
   const std::uint64_t steps = pairing_steps(ranks);
+  if (steps == 0) return std::nullopt;
   const std::uint64_t fixed = steps;  // the last of an even number, who stays in the middle
   std::uint64_t partner = 0;
   if (rank == fixed) {

@@ -113,6 +113,7 @@ std::vector<Address> own_addresses(const std::string& wanted, const std::string&
   }
   if (!chosen.empty()) return chosen;
   std::vector<std::string> texts;
+  texts.reserve(all.size());
   for (const Address& one : all) texts.push_back(one.text());
   throw wrong_value(fmt::format(
       "tcp_pairs: {} has no interface, address or network '{}'; it has {}", whose, wanted,

@@ -109,6 +109,7 @@ class Kind {
       if (!is_new) place->second = std::min(place->second, rate);
     }
     std::vector<std::pair<double, Pair>> order;
+    order.reserve(rates.size());
     for (const auto& [pair, rate] : rates) order.emplace_back(rate, pair);
     std::sort(order.begin(), order.end());
     std::vector<Pair> pairs;
@@ -127,6 +128,7 @@ class Kind {
       least = std::min(least, alone == again_.end() ? middles.back() : middle(alone->second));
     }
     std::vector<double> times;
+    times.reserve(trips_.size());
     for (const auto& [pair, samples] : trips_) times.push_back(middle(samples));
     out.series.push_back(single(kind + " bandwidth", "B/s", {middle(middles)}));
     out.series.push_back(single(kind + " slowest pair", "B/s", {least}));

@@ -92,7 +92,7 @@ void TcpTurns::wait(const Turn& turn) const {
   std::vector<pollfd> all{{connections_.control.get(), POLLIN, 0}};
   const bool may_begin = turn.may_begin();
   for (std::size_t i = 0; i < turn.streams.size(); ++i) {
-    const bool is_within = turn.streams[i].sent % block_bytes_ != 0;
+    const bool is_within = place_in_block(turn.streams[i].sent) != 0;
     const bool sends = turn.plan.sends && !turn.has_sent && (may_begin || is_within);
     const bool receives = turn.plan.receives && !turn.has_received;
     const int events = (sends ? POLLOUT : 0) | (receives ? POLLIN : 0);
@@ -110,7 +110,7 @@ void TcpTurns::send_blocks(Turn& turn) {
   for (std::size_t i = 0; i < turn.streams.size(); ++i) {
     Stream& stream = turn.streams[i];
     for (int call = 0; call < kCallsInARow; ++call) {
-      const std::uint64_t at = stream.sent % block_bytes_;
+      const std::uint64_t at = place_in_block(stream.sent);
       if (at == 0 && !turn.may_begin()) break;
       const ssize_t sent =
           ::send(connections_.streams[i].get(), out_.data() + i * block_bytes_ + at,
@@ -126,7 +126,7 @@ void TcpTurns::send_blocks(Turn& turn) {
     }
   }
   const bool is_whole = std::all_of(turn.streams.begin(), turn.streams.end(),
-                                    [&](const Stream& s) { return s.sent % block_bytes_ == 0; });
+                                    [&](const Stream& s) { return place_in_block(s.sent) == 0; });
   if (is_whole && !turn.may_begin()) end_sending(turn);
 }
 
@@ -148,7 +148,7 @@ void TcpTurns::receive_blocks(Turn& turn) {
   for (std::size_t i = 0; i < turn.streams.size(); ++i) {
     Stream& stream = turn.streams[i];
     for (int call = 0; call < kCallsInARow; ++call) {
-      const std::uint64_t at = stream.received % block_bytes_;
+      const std::uint64_t at = place_in_block(stream.received);
       const ssize_t got = ::recv(connections_.streams[i].get(), in_.data() + i * block_bytes_ + at,
                                  block_bytes_ - at, MSG_DONTWAIT);
       if (got < 0 && has_to_wait(errno)) break;
@@ -158,7 +158,7 @@ void TcpTurns::receive_blocks(Turn& turn) {
       }
       stream.received += static_cast<std::uint64_t>(got);
       turn.moved += static_cast<std::uint64_t>(got);
-      if (turn.plan.checks_all && stream.received % block_bytes_ == 0) check(turn, i);
+      if (turn.plan.checks_all && place_in_block(stream.received) == 0) check(turn, i);
     }
     all += stream.received;
   }

@@ -64,6 +64,10 @@ class TcpTurns {
   void check(const Turn& turn, std::size_t stream) const;
   [[nodiscard]] std::uint64_t key(std::uint64_t from, std::size_t stream) const;
 
+  [[nodiscard]] std::uint64_t place_in_block(std::uint64_t moved) const {
+    return block_bytes_ == 0 ? 0 : moved % block_bytes_;
+  }
+
   const Connections& connections_;
   std::uint64_t block_bytes_;
   std::uint64_t rank_;
