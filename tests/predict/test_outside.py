@@ -26,8 +26,9 @@ def test_time_outside_is_said(tmp_path: Path, is_outside: bool) -> None:
     (tmp_path / "app.py").write_text(WRITER, "utf-8")
     for name in ("here", "io", "elsewhere"):
         (tmp_path / name).mkdir()
-    app = (sys.executable, str(tmp_path / "app.py"), str(tmp_path / "elsewhere"))
-    command = app if is_outside else (*app[:2], ".")
+    # Without -S this environment's packages are looked for, in folders of the project.
+    app = (sys.executable, "-S", str(tmp_path / "app.py"), str(tmp_path / "elsewhere"))
+    command = app if is_outside else (*app[:3], ".")
     done = venturi(tmp_path / "here", "capture", "-q", "-o", "../app.trace", "--", *command)
     assert done.returncode == 0, done.stderr
     words = ("--repeat", "2", "--budget", "0", "--json", "--unlike", "-o", "out")
