@@ -23,12 +23,6 @@ constexpr std::uint64_t kMostRanksWithSamples = 128;
 /// With more, the record would not fit into memory of one rank.
 constexpr std::uint64_t kMostRanks = 2048;
 
-double middle(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
-}
-
 /// A pair and the seconds of its messages.
 struct Pair {
   std::uint64_t first = 0;
@@ -145,13 +139,12 @@ class Links {
 
 /// The order in which the steps are made, the same on all ranks.
 std::vector<std::uint64_t> order_of(const Environment& environment) {
-  std::vector<std::uint64_t> order(pairing_steps(environment.group.size()));
-  std::iota(order.begin(), order.end(), std::uint64_t{0});
-  if (environment.settings.word("order") == "fixed") return order;
-  const std::uint64_t key = base::combine(environment.seed, base::key_of("links"));
-  for (std::uint64_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[base::uniform(key, i, i)]);
+  const std::uint64_t ranks = environment.group.size();
+  if (environment.settings.word("order") != "fixed") {
+    return shuffled_steps(ranks, base::combine(environment.seed, base::key_of("links")));
   }
+  std::vector<std::uint64_t> order(pairing_steps(ranks));
+  std::iota(order.begin(), order.end(), std::uint64_t{0});
   return order;
 }
 
@@ -257,12 +250,6 @@ schema::KernelSeries series_of_pairs(const std::string& name, const std::vector<
   return series;
 }
 
-schema::KernelSeries single(const std::string& name, double value) {
-  schema::KernelSeries series = series_of(name, "s", schema::KernelStatistic::kMedian, {});
-  series.points.push_back({{}, {value}, name});
-  return series;
-}
-
 /// The slowest pair: by its retest where it was measured again.
 double slowest(const std::vector<Pair>& pairs, const std::vector<Pair>& again) {
   double most_s = 0.0;
@@ -305,8 +292,8 @@ void run(const Environment& environment, schema::KernelResult& out) {
   for (const Pair& pair : pairs) middles.push_back(middle(pair.taken_s));
   out.series.push_back(series_of_pairs("time", pairs));
   if (!again.empty()) out.series.push_back(series_of_pairs("retest", again));
-  out.series.push_back(single("median", middle(middles)));
-  out.series.push_back(single("slowest", slowest(pairs, again)));
+  out.series.push_back(single("median", "s", {middle(middles)}));
+  out.series.push_back(single("slowest", "s", {slowest(pairs, again)}));
 }
 
 }  // namespace

@@ -157,18 +157,6 @@ schema::KernelSeries measure(const Environment& environment, Messages& messages,
   return series;
 }
 
-double middle(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
-}
-
-schema::KernelSeries single(const std::string& name, const std::string& unit, double value) {
-  schema::KernelSeries series = series_of(name, unit, schema::KernelStatistic::kMedian, {});
-  series.points.push_back({{}, {value}, name});
-  return series;
-}
-
 /// t = alpha + m / B by least squares of the relative error over the medians of all sizes.
 void fit(const schema::KernelSeries& latency, schema::KernelResult& out) {
   double s = 0.0;
@@ -189,9 +177,9 @@ void fit(const schema::KernelSeries& latency, schema::KernelResult& out) {
   const double slope = (s * sxy - sx * sy) / (s * sxx - sx * sx);
   const double alpha = (sy - slope * sx) / s;
   if (!(slope > 0.0) || !(alpha > 0.0)) return;
-  out.series.push_back(single("alpha", "s", alpha));
-  out.series.push_back(single("rate", "B/s", 1.0 / slope));
-  schema::KernelSeries half = single("half size", "B", alpha / slope);
+  out.series.push_back(single("alpha", "s", {alpha}));
+  out.series.push_back(single("rate", "B/s", {1.0 / slope}));
+  schema::KernelSeries half = single("half size", "B", {alpha / slope});
   half.better = schema::Better::kNone;
   out.series.push_back(std::move(half));
 }

@@ -1,11 +1,11 @@
 // Each rank's own times beside the slowest of each sample.
 #include "kernel/rank_times.hpp"
 
-#include <algorithm>
 #include <ctime>
 #include <span>
 
 #include "kernel/processor.hpp"
+#include "kernel/sampling.hpp"
 
 namespace venturi::kernel {
 namespace {
@@ -19,12 +19,6 @@ double processor_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double middle(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
 }
 
 schema::KernelSeries gathered(const Environment& environment, const std::string& name,

@@ -74,6 +74,12 @@ std::vector<std::uint64_t> spaced_sizes(std::uint64_t least, std::uint64_t most,
   return sizes;
 }
 
+double middle(std::vector<double> values) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), half, values.end());
+  return *half;
+}
+
 schema::KernelSeries series_of(const std::string& name, const std::string& unit,
                                schema::KernelStatistic statistic,
                                std::vector<schema::KernelAxis> axes) {
@@ -83,6 +89,13 @@ schema::KernelSeries series_of(const std::string& name, const std::string& unit,
   series.better = unit.ends_with("/s") ? schema::Better::kHigher : schema::Better::kLower;
   series.statistic = statistic;
   series.axes = std::move(axes);
+  return series;
+}
+
+schema::KernelSeries single(const std::string& name, const std::string& unit,
+                            std::vector<double> samples) {
+  schema::KernelSeries series = series_of(name, unit, schema::KernelStatistic::kMedian, {});
+  series.points.push_back({{}, std::move(samples), name});
   return series;
 }
 

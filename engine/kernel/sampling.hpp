@@ -30,9 +30,16 @@ std::vector<double> own_seconds(const Environment& environment, std::uint64_t sa
 std::vector<std::uint64_t> spaced_sizes(std::uint64_t least, std::uint64_t most,
                                         std::uint64_t count, std::uint64_t unit);
 
+/// The upper median of at least one value.
+double middle(std::vector<double> values);
+
 /// A series with nothing in it yet, of which one number names a point.
 schema::KernelSeries series_of(const std::string& name, const std::string& unit,
                                schema::KernelStatistic statistic,
                                std::vector<schema::KernelAxis> axes);
+
+/// A series of one point, which is the figure of the same name: the median of its samples.
+schema::KernelSeries single(const std::string& name, const std::string& unit,
+                            std::vector<double> samples);
 
 }  // namespace venturi::kernel

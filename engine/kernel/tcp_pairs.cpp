@@ -29,12 +29,6 @@ constexpr double kListenerWaitsLongerS = 1.0;
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
 
-double middle(std::vector<double> values) {
-  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), half, values.end());
-  return *half;
-}
-
 /// What the sender of a pair found out in one sample; nothing where a rank did not send.
 struct Row {
   bool is_there = false;
@@ -66,13 +60,6 @@ struct Samples {
   std::vector<double> window;
   std::vector<double> delivered;
 };
-
-schema::KernelSeries single(const std::string& name, const std::string& unit,
-                            std::vector<double> samples) {
-  schema::KernelSeries series = series_of(name, unit, schema::KernelStatistic::kMedian, {});
-  series.points.push_back({{}, std::move(samples), name});
-  return series;
-}
 
 /// All samples of one kind of pairs, on rank 0.
 class Kind {
@@ -255,12 +242,8 @@ std::vector<std::uint64_t> members_of(const Environment& environment) {
 
 /// The steps that are made, in the same random order on all ranks.
 std::vector<std::uint64_t> steps_of(const Environment& environment, std::uint64_t members) {
-  std::vector<std::uint64_t> order(pairing_steps(members));
-  std::iota(order.begin(), order.end(), std::uint64_t{0});
   const std::uint64_t key = base::combine(environment.seed, base::key_of("tcp_pairs"));
-  for (std::uint64_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[base::uniform(key, i, i)]);
-  }
+  std::vector<std::uint64_t> order = shuffled_steps(members, key);
   order.resize(std::min<std::uint64_t>(order.size(), environment.settings.integer("steps")));
   return order;
 }

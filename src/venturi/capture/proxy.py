@@ -170,7 +170,7 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     kept &= ~(finds := _finds_folders(ops, holder) & ~is_root)
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero((ops.process == process) & ~finds)
-        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], single[mine])
+        kept[mine] &= ~_housekeeping(ops, holder, mine, single[mine])
     lists = ops.is_kind(Kind.LIST)
     kept &= lists | ~np.append(_are_of_trees(names, workload), False)[file]
     chosen = _with_own_syncs(ops.take(kept & ~_of_mappings(ops, holder)))
@@ -308,7 +308,6 @@ def _housekeeping(
     ops: Operations,
     holder: Column,
     mine: Column,
-    is_root: Column,
     single: Column,
 ) -> Column:
     """Of one process's rows, those of the engine itself; `holder` is each row's file, `single`
@@ -326,7 +325,7 @@ def _housekeeping(
     drop[:-1] |= stats[:-1] & _looked_at(kind, opened, closes, file, single)[1:]
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     drop |= _around_renames(kind, file, detail)
-    looks = opens & ~is_root & (detail & _LOOK_FLAGS != 0)
+    looks = opens & (detail & _LOOK_FLAGS != 0)
     for at in np.flatnonzero(looks):
         drop[at] = True
         if ops.error[mine[at]]:  # what is not there yet, or its directory: nothing follows
