@@ -14,6 +14,7 @@ import pytest
 
 from cli.conftest import Cli, cli  # noqa: F401
 from venturi import library
+from venturi.model.error import UserError
 from venturi.model.operation import NO_FILE, Kind
 from venturi.model.plan import OperationKind
 from venturi.plan.make import make_plan
@@ -154,6 +155,22 @@ def test_a_checkpoint_holds_weights_and_three_moments(
     for moved in (made.totals.bytes_written, made.totals.bytes_read):
         assert moved == pytest.approx(14 * weights, rel=1e-3)
     assert made.totals.files == 2 * ranks
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "parameter"),
+    [
+        ("training-unet3d", {"samples": "5"}, "steps"),
+        ("training-cosmoflow", {"samples": "1", "np": "2"}, "steps"),
+        ("training-resnet50", {"shards": "3"}, "turns"),
+        ("checkpoint-llama3", {"writes": "2", "reads": "5"}, "unread"),
+    ],
+)
+def test_what_would_train_or_read_nothing_is_refused(
+    name: str, words: dict[str, str], parameter: str
+) -> None:
+    with pytest.raises(UserError, match=f"parameter '{parameter}' .* but least is"):
+        make_plan(library.load(name), RunSettings(assignments=words))
 
 
 def test_a_checkpoint_is_read_back_as_it_was_written(cli: Cli) -> None:  # noqa: F811

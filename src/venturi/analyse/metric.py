@@ -150,9 +150,7 @@ def _check_expression(
         raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
     if unknown:
         words = ", ".join(sorted(numbers))
-        raise UserError(
-            f"{where}: '{min(unknown)}' is no number that a run has", f"there are {words}"
-        )
+        raise UserError(f"{where}: '{min(unknown)}' is not defined", f"defined are {words}")
 
 
 def units_of(
