@@ -158,18 +158,18 @@ def test_a_checkpoint_holds_weights_and_three_moments(
 
 
 @pytest.mark.parametrize(
-    ("name", "words", "parameter"),
+    ("name", "words", "parameter", "limit"),
     [
-        ("training-unet3d", {"samples": "5"}, "steps"),
-        ("training-cosmoflow", {"samples": "1", "np": "2"}, "steps"),
-        ("training-resnet50", {"shards": "3"}, "turns"),
-        ("checkpoint-llama3", {"writes": "2", "reads": "5"}, "unread"),
+        ("training-unet3d", {"samples": "5"}, "steps", "least"),
+        ("training-cosmoflow", {"samples": "1", "np": "2"}, "steps", "least"),
+        ("training-resnet50", {"shards": "3"}, "turns", "least"),
+        ("checkpoint-llama3", {"writes": "2", "reads": "5"}, "reads", "most"),
     ],
 )
 def test_what_would_train_or_read_nothing_is_refused(
-    name: str, words: dict[str, str], parameter: str
+    name: str, words: dict[str, str], parameter: str, limit: str
 ) -> None:
-    with pytest.raises(UserError, match=f"parameter '{parameter}' .* but least is"):
+    with pytest.raises(UserError, match=f"parameter '{parameter}' .* but {limit} is"):
         make_plan(library.load(name), RunSettings(assignments=words))
 
 
