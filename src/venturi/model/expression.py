@@ -448,21 +448,35 @@ def _chosen(condition: Compiled, then: Compiled, otherwise: Compiled) -> Compile
 def _application(function: Callable[..., Number], arguments: list[Compiled]) -> Compiled:
     if len(arguments) == 2:  # nearly all
         left, right = arguments
-        return lambda slots: _applied(function, left(slots), right(slots))
+
+        def applied(slots: Sequence[Number]) -> Number:
+            try:
+                value = function(left(slots), right(slots))
+            except (ArithmeticError, TypeError, ValueError) as error:
+                raise _without_value(error) from None
+            return _bounded(value)
+
+        return applied
     return lambda slots: _applied(function, *(argument(slots) for argument in arguments))
 
 
 def _applied(function: Callable[..., Number], *arguments: Number) -> Number:
     try:
         return _bounded(function(*arguments))
-    except ZeroDivisionError:
-        raise ExpressionError("division by zero") from None
-    except OverflowError:
-        raise ExpressionError("the result is not a finite number") from None
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ExpressionError):
-            raise
-        raise ExpressionError(str(error)) from None
+    except (ArithmeticError, TypeError, ValueError) as error:
+        raise _without_value(error) from None
+
+
+def _without_value(error: Exception) -> ExpressionError:
+    """What is said of an expression that has no value."""
+    match error:
+        case ExpressionError():
+            return error
+        case ZeroDivisionError():
+            return ExpressionError("division by zero")
+        case OverflowError():
+            return ExpressionError("the result is not a finite number")
+    return ExpressionError(str(error))
 
 
 def _whole(*values: Number) -> None:

@@ -32,7 +32,7 @@ class Circumstances(NamedTuple):
     """The same, of 0 or more."""
     places_key: int
     """Chooses the places of random access, the same on all ranks."""
-    order_key: int
+    order_key: Callable[[], int]
     """Chooses this rank's order of sizes and directions."""
     end_bytes: int | None
     """Where the file ends; None if other ranks make it longer at the same time."""
@@ -60,6 +60,10 @@ def requests_in_order(step: p.Transfer, at: Circumstances) -> Iterator[DataReque
             start = None if start is None else start + size_bytes
         return
     places = _places(pattern, size, at)
+    if not step.mix and not step.reads:
+        for offset in places:
+            yield DataRequest(step.operation, offset, size)
+        return
     for (direction, size_bytes), offset in zip(_kinds(step, size, at), places, strict=True):
         yield DataRequest(direction, offset, size_bytes)
 
@@ -88,8 +92,9 @@ def _kinds(step: p.Transfer, size: int, at: Circumstances) -> Iterator[tuple[p.D
         quotas.append((begin + min(others, end - begin), (p.Direction.READ, part_bytes)))
         quotas.append((end, (step.operation, part_bytes)))
         begin = end
+    order_key = at.order_key()
     for index in range(count):
-        place = permute(index, count, at.order_key)
+        place = permute(index, count, order_key)
         yield next(kind for end, kind in quotas if place < end)
 
 

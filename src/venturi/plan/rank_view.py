@@ -68,6 +68,10 @@ class RankView:
 
     def whole(self, code: list[p.Instruction]) -> int:
         """The value as a whole number of 0 or more."""
+        known = self._compiled.get(id(code))
+        value = self.integer(code) if known is None else known[1](self.slots)
+        if isinstance(value, int) and value >= 0:  # nearly all
+            return value
         value = self.integer(code)
         if value < 0:
             raise ExpressionError(f"a number of 0 or more is needed, not {value}")
@@ -75,6 +79,8 @@ class RankView:
 
     def text(self, parts: list[p.PathPart]) -> str:
         """A template with its values: a path below the run's directory, or a signal's name."""
+        if len(parts) == 1 and parts[0].value is None:
+            return parts[0].text
         words = [
             part.text if part.value is None else str(self.whole(part.value)).zfill(part.width)
             for part in parts

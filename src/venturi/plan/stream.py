@@ -183,7 +183,7 @@ class RequestStream:
             integer=self._view.integer,
             whole=self._view.whole,
             places_key=places,
-            order_key=combine(places, 0 if together and step.reads else owner + 1),
+            order_key=lambda: combine(places, 0 if together and step.reads else owner + 1),
             end_bytes=self._end_of(file, path) if alone else None,
             position_bytes=self._positions.get(path, 0),
             datasets=file.datasets,
