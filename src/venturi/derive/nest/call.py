@@ -10,6 +10,7 @@ import numpy as np
 
 from venturi.derive.nest.position import PositionMove, moves_of
 from venturi.derive.nest.slot import FileFamily, slots_of
+from venturi.derive.nest.unopened import ImpliedCalls, implied_calls
 from venturi.derive.operation.array import NO_DATASET
 from venturi.derive.operation.pace import NOTHING_SHARE
 from venturi.derive.operation.table import APPENDS, CREATES, TOGETHER, TRUNCATES, Table
@@ -80,7 +81,7 @@ class RankCalls:
     rest: Column
     """Seconds of computing before each call that does not stand by itself."""
     row: Column
-    """In the table; -1 for computing."""
+    """In the table, of implied openings and closes that of a use; -1 for computing."""
     families: list[FileFamily]
     """By slot."""
 
@@ -139,38 +140,64 @@ def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> Ran
         position[rows], move[rows] = moves_of(offset[rows], size[rows])
     move[appends] = PositionMove.JUMP
     makes = _makes(table.flags[order], kind, slot, families)
-    # Computing that lasts stands before its call.
-    before = np.flatnonzero(is_pause)
-    places = np.insert(np.arange(len(order)), before, -1)
-    is_call = places >= 0
-
-    def spread(column: Column, empty: int | float) -> Column:
-        found = np.full(len(places), empty, column.dtype)
-        found[is_call] = column
-        return found
-
+    is_made = np.isin(file, file[makes > 0])
+    added = _Added(is_pause, implied_calls(rank, kind, handle, is_made))
     gaps_s = gaps / 1e9
-    seconds = np.zeros(len(places))
-    seconds[~is_call] = gaps_s[before]
     return RankCalls(
-        rank=np.insert(rank, before, rank[before]),
-        kind=spread(kind, COMPUTE),
-        makes=spread(makes, 0),
-        about=spread(np.where(kind == KIND_CODES[Kind.ATTRIBUTE], table.flags[order], 0), 0),
-        slot=spread(slot, -1),
-        ordinal=spread(used.ordinal, 0),
-        to_slot=spread(used.to_slot, 0),
-        to_ordinal=spread(used.to_ordinal, 0),
-        size=spread(size, 0),
-        offset=spread(offset, -1),
-        position=spread(position, 0),
-        move=spread(move, int(PositionMove.STAY)),
-        appends=spread(appends, 0),
-        seconds=seconds,
-        rest=spread(np.where(is_pause, 0.0, gaps_s), 0.0),
-        row=spread(order.astype(np.int64), -1),
+        rank=added.to_all(rank),
+        kind=added.kinds(kind),
+        makes=added.to_calls(makes, 0),
+        about=added.to_calls(
+            np.where(kind == KIND_CODES[Kind.ATTRIBUTE], table.flags[order], 0), 0
+        ),
+        slot=added.to_files(slot, -1),
+        ordinal=added.to_files(used.ordinal, 0),
+        to_slot=added.to_calls(used.to_slot, 0),
+        to_ordinal=added.to_calls(used.to_ordinal, 0),
+        size=added.to_calls(size, 0),
+        offset=added.to_calls(offset, -1),
+        position=added.to_calls(position, 0),
+        move=added.to_calls(move, int(PositionMove.STAY)),
+        appends=added.to_calls(appends, 0),
+        seconds=added.to_pauses(gaps_s),
+        rest=added.to_calls(np.where(is_pause, 0.0, gaps_s), 0.0),
+        row=added.to_files(order.astype(np.int64), -1),
         families=families,
     )
+
+
+class _Added:
+    """Rows between those of calls: computing that lasts, before its call, and what is implied."""
+
+    def __init__(self, is_pause: Column, implied: ImpliedCalls) -> None:
+        pauses = np.flatnonzero(is_pause)
+        before = np.concatenate([implied.before, pauses])
+        calls = np.arange(len(is_pause))
+        self._like = np.insert(calls, before, np.concatenate([implied.use, pauses]))
+        """Of each row the call that it is, or is about."""
+        told = np.concatenate([implied.kind, np.full(len(pauses), COMPUTE)])
+        self._kind = np.insert(np.full(len(calls), -1), before, told)
+
+    def to_all(self, column: Column) -> Column:
+        """The column with rows that are as those of their calls."""
+        found: Column = column[self._like]
+        return found
+
+    def kinds(self, kind: Column) -> Column:
+        """The column of kinds."""
+        return np.where(self._kind < 0, kind[self._like], self._kind)
+
+    def to_calls(self, column: Column, empty: int | float) -> Column:
+        """A column that only calls have which somebody made."""
+        return np.where(self._kind < 0, column[self._like], column.dtype.type(empty))
+
+    def to_files(self, column: Column, empty: int) -> Column:
+        """A column that all calls have, also what is implied."""
+        return np.where(self._kind == COMPUTE, empty, column[self._like])
+
+    def to_pauses(self, column: Column) -> Column:
+        """A column that only computing has."""
+        return np.where(self._kind == COMPUTE, column[self._like], 0.0)
 
 
 def can_be_told(table: Table) -> bool:

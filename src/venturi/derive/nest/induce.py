@@ -41,6 +41,9 @@ from venturi.model.operation import KIND_CODES, Kind
 MOST_WORK = 100_000
 """Nodes that are laid side by side in all trials, and a few for each that gets a price; the best
 until then is what is told. About three seconds."""
+WORK_FOR_BIT = 100
+"""As much, at most, for each bit of the cheapest program that other searches found: more cannot be
+saved."""
 _WORK_OF_PRICE = 20
 MOST_SPENT = 100
 """Searches that come to no end: more than there are ways to begin one."""
@@ -79,26 +82,83 @@ def induced(calls: RankCalls, most_spent: int = MOST_SPENT) -> Iterator[list[Nod
         if rows is None:
             return
         nodes = search.together(rows, outermost)
-    chains = [[nodes]]
+    chains = []
     for ways in _SAMENESS:
         shortened = list(search.shortened(nodes, outermost, ways))
         short = [part for part in shortened if len(part) <= FEW_NODES]
         chains.append(short or shortened[-1:])
-    spent = 0
+    chains.insert(1, [nodes])
+    searches = _Searches(calls, most_spent)
+    told: set[int] = set()
     for only_even in (True, False):
-        found = []
+        found = {}
         for chain in chains:
             for part in chain:
-                if spent >= most_spent:
+                result = searches.of(part, only_even)
+                if result is None:
                     break
-                search = _LoopSearch(calls, only_even)
-                found.append(search.folded(part, outermost))
-                if not search.is_spent:
+                found[id(result)] = result
+                if not result.is_spent:
                     break
-                spent += 1
-        yield from _cheapest_first(found)
-    parts = itertools.chain(*chains)
-    yield from _cheapest_first([(part, price(part, outermost, calls)) for part in parts])
+        yield from _cheapest_first(
+            [(one.program, one.bits) for which, one in found.items() if which not in told]
+        )
+        told |= found.keys()
+    parts = {_content(part): part for part in itertools.chain(*chains)}
+    yield from _cheapest_first([(part, price(part, outermost, calls)) for part in parts.values()])
+
+
+def _content(nodes: list[Node]) -> Hashable:
+    """The same for lists of nodes that are the same programs."""
+    return tuple(
+        (node.loose, node.strict, node.at.shape, node.at.tobytes())
+        if isinstance(node, Statement)
+        else (node.count.shape, node.count.tobytes(), _content(node.body))
+        for node in nodes
+    )
+
+
+@dataclass(frozen=True)
+class _SearchResult:
+    """What came of a search."""
+
+    program: list[Node]
+    bits: float
+    is_spent: bool
+    """Whether there was more to try than time for it."""
+    was_even: bool
+    """Whether there were no others than even turns to try."""
+
+
+class _Searches:
+    """Searches in lists of nodes: none is made twice."""
+
+    def __init__(self, calls: RankCalls, most_spent: int) -> None:
+        self._calls = calls
+        self._left = most_spent
+        self._most_work = MOST_WORK
+        self._known: dict[tuple[Hashable, bool], _SearchResult] = {}
+
+    def of(self, nodes: list[Node], only_even: bool) -> _SearchResult | None:
+        """The result for a list; None where too many others came to no end."""
+        content = _content(nodes)
+        known = self._known.get((content, only_even))
+        if known is not None:
+            return known
+        even = self._known.get((content, True))
+        if even is not None and even.was_even:
+            return even
+        if self._left <= 0:
+            return None
+        search = _LoopSearch(self._calls, only_even, self._most_work)
+        outermost = LoopScope.outermost(self._calls.ranks)
+        program = search.shortened_inside(search.folded(nodes, outermost)[0], outermost)
+        bits = price(program, outermost, self._calls)
+        result = _SearchResult(program, bits, search.is_spent, not search.was_uneven)
+        self._left -= result.is_spent
+        self._most_work = min(self._most_work, int(WORK_FOR_BIT * bits))
+        self._known[content, only_even] = result
+        return result
 
 
 def _cheapest_first(programs: list[tuple[list[Node], float]]) -> list[list[Node]]:
@@ -133,14 +193,21 @@ class _Cut:
 _Sameness = tuple[Callable[[Node], Hashable], bool]
 """By what nodes are the same, and whether computing must be, too."""
 _LOOSE: Sequence[_Sameness] = ((loose_key, True), (loose_key, False))
-_SAMENESS = ((*_LOOSE,), ((strict_key, True), *_LOOSE))
+_SAMENESS = ((*_LOOSE[1:],), (*_LOOSE,), ((strict_key, True), *_LOOSE))
+"""Ways to shorten a list, of which one comes after the other: what a turn does with computing now
+and then is one loop at once, or many."""
 
 
 class _LoopSearch:
-    def __init__(self, calls: RankCalls, only_even: bool = False) -> None:
+    def __init__(
+        self, calls: RankCalls, only_even: bool = False, most_work: int = MOST_WORK
+    ) -> None:
         """With `only_even`, turns close what they open, where that can be."""
         self._calls = calls
+        self._most_work = most_work
         self._only_even = only_even
+        self.was_uneven = False
+        """Whether there were turns that are not even, and were not tried."""
         self._work = 0
         self._most_room = LEAST_ROOM + ROOM_OF_CALL * len(calls.kind)
         self._prices: dict[int, tuple[Node, float]] = {}
@@ -159,13 +226,15 @@ class _LoopSearch:
     @property
     def is_spent(self) -> bool:
         """Whether there was more to try than time for it."""
-        return self._work > MOST_WORK
+        return self._work > self._most_work
 
     def shortened(
         self, nodes: list[Node], scope: LoopScope, ways: Sequence[_Sameness]
     ) -> Iterator[list[Node]]:
         """The list with what stands in it several times, one behind the other, as loops where that
         is cheaper, until there is no more; each time."""
+        if scope.loops >= len(VARIABLES):
+            return
         for key_of, with_computing in ways:
             while True:
                 loops = self._repeats(nodes, scope, key_of, with_computing)
@@ -174,6 +243,19 @@ class _LoopSearch:
                 for cut, loop in sorted(loops, key=lambda one: -one[0].end):
                     nodes = [*nodes[: cut.begins[0]], loop, *nodes[cut.end :]]
                 yield nodes
+
+    def shortened_inside(self, nodes: list[Node], scope: LoopScope) -> list[Node]:
+        """The list with what stands several times in the bodies of its loops as loops, too, where
+        that is cheaper."""
+        found: list[Node] = []
+        for node in nodes:
+            if isinstance(node, Statement):
+                found.append(node)
+                continue
+            inside = scope.inside(node.count)
+            body = [node.body, *self.shortened(node.body, inside, _LOOSE)][-1]
+            found.append(LoopNode(self.shortened_inside(body, inside), node.count))
+        return found
 
     def _repeats(
         self,
@@ -208,11 +290,11 @@ class _LoopSearch:
     def folded(self, nodes: list[Node], scope: LoopScope) -> tuple[list[Node], float]:
         """The cheapest program for a list of nodes, and its price."""
         best, bits = nodes, self._price(nodes, scope)
-        if len(nodes) < 2 or scope.loops >= len(VARIABLES) or self._work > MOST_WORK:
+        if len(nodes) < 2 or scope.loops >= len(VARIABLES) or self.is_spent:
             return best, bits
         chosen: tuple[_Cut, LoopNode] | None = None
         for cut, loop in self._likely(nodes, scope):
-            if self._work > MOST_WORK:
+            if self.is_spent:
                 break
             inside, inner = self.folded(loop.body, scope.inside(loop.count))
             outside = nodes[: cut.begins[0]] + nodes[cut.end :]
@@ -234,6 +316,8 @@ class _LoopSearch:
         found: list[tuple[tuple[float, ...], _Cut, LoopNode]] = []
         for cut in self._cuts(nodes):
             loop = self._looped(nodes, cut, scope)
+            if self.is_spent:
+                return []
             if loop is None:
                 continue
             inside = scope.inside(loop.count)
@@ -309,6 +393,7 @@ class _LoopSearch:
             least = [depth[cut.begins[0] : cut.end + 1].min() for cut in ordered]
             most = [depth[list(cut.begins[1:])].max() for cut in ordered]
             even = [cut for cut, a, b in zip(ordered, least, most, strict=True) if a == b]
+            self.was_uneven |= 0 < len(even) < len(ordered)
             ordered = even or ordered
         return ordered[:MOST_CUTS]
 

@@ -50,16 +50,18 @@ def nested(
     """
     before = calls.move.copy(), calls.position.copy()
     for nodes in induced(calls, most_spent):
-        calls.move[:], calls.position[:] = before
-        if not _settled(nodes, calls):
-            continue
         entries = _Entries(table, calls, known_as)
         writer = StepWriter(calls, table, entries.name)
+        found = None
         try:
-            steps = _phases(nodes, writer, calls)
-            yield Nested(steps, entries.specs())
+            if _settled(nodes, calls):
+                found = Nested(_phases(nodes, writer, calls), entries.specs())
         except Unsaid:
-            continue
+            pass
+        # The next ones are found in the calls as they were.
+        calls.move[:], calls.position[:] = before
+        if found is not None:
+            yield found
 
 
 def _settled(nodes: list[Node], calls: RankCalls) -> bool:
