@@ -49,8 +49,12 @@ def nested(
     searches may come to no end.
     """
     before = calls.move.copy(), calls.position.copy()
+    try:
+        told = _Families.of(table, calls)
+    except Unsaid:  # by any program of these calls
+        return
     for nodes in induced(calls, most_spent):
-        entries = _Entries(table, calls, known_as)
+        entries = _Entries(table, calls, known_as, told)
         writer = StepWriter(calls, table, entries.name)
         found = None
         try:
@@ -115,6 +119,30 @@ def _follows(
     return False
 
 
+@dataclass(frozen=True)
+class _Families:
+    """What is known of the files of each family, by its slot."""
+
+    lengths: dict[int, dict[int, int | None]]
+    """How long each file must be before the run, by its number in the family; None: it is made."""
+    each: dict[int, int]
+    """How many of them lie in each of several folders; 0: there is no such number."""
+
+    @staticmethod
+    def of(table: Table, calls: RankCalls) -> _Families:
+        """Those of all calls. Raises Unsaid where no program can say it."""
+        slots = {*calls.slot[calls.slot >= 0].tolist()}
+        slots |= {*calls.to_slot[calls.kind == KIND_CODES[Kind.RENAME]].tolist()}
+        lengths, each = {}, {}
+        for slot in sorted(slots):
+            family = calls.families[slot]
+            if len({table.manners[file] for file in family.files}) > 1:
+                raise Unsaid("files that are opened in several ways")
+            lengths[slot] = _lengths(table, calls, slot)
+            each[slot] = _in_each_folder(table, family) if family.turns > 1 else 0
+        return _Families(lengths, each)
+
+
 @dataclass
 class _Entries:
     """The files of the workload, by family and by the expression that says which of it."""
@@ -122,6 +150,7 @@ class _Entries:
     table: Table
     calls: RankCalls
     known_as: Sequence[str]
+    told: _Families
     names: dict[tuple[int, str], str] = field(default_factory=dict)
     makers: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     """Of each family, the entries by which its files are made."""
@@ -172,40 +201,17 @@ class _Entries:
         folder = f"({which})" if " " in which else which
         return f"{base}/{{{folder} // {each}}}/{number}"
 
-    def _in_each_folder(self, family: FileFamily) -> int:
-        """How many of a rank's files of a family lie in each of several folders that were there
-        before; 0: there is no such number. Raises Unsaid."""
-        paths, files = self.table.paths, family.files
-        homes: dict[int, list[str]] = defaultdict(list)
-        for one in files:
-            whose = 0 if family.is_shared else int(self.table.rank[self.table.file == one][0])
-            homes[whose].append(paths[one].rpartition("/")[0])
-        made = np.unique(self.table.file[self.table.is_kind(Kind.MKDIR)])
-        each = files_in_each(list(homes.values()))
-        if not each or np.all(np.isin(files, made)):
-            return 0
-        if set(homes[min(homes)]) & {paths[one] for one in made.tolist()}:
-            raise Unsaid("folders that the program makes")
-        return each
-
     def specs(self) -> dict[str, FileSpec]:
         """The files. Raises Unsaid."""
         found = {}
-        lengths: dict[int, dict[int, int | None]] = {}
-        each: dict[int, int] = {}
         for (slot, which), name in self.names.items():
             family = self.calls.families[slot]
             files = family.files
-            if slot not in lengths:
-                lengths[slot] = _lengths(self.table, self.calls, slot)
-                each[slot] = self._in_each_folder(family) if family.turns > 1 else 0
             interface = self.table.interfaces[files[0]]
             base = self.bases[slot]
-            path = base if family.turns == 1 else self._path(base, which, each[slot])
-            size = _staged(family, lengths[slot], self.calls.ranks, which)
+            path = base if family.turns == 1 else self._path(base, which, self.told.each[slot])
+            size = _staged(family, self.told.lengths[slot], self.calls.ranks, which)
             ways = [self.table.manners[file] for file in files]
-            if len(set(ways)) > 1:
-                raise Unsaid("files that are opened in several ways")
             makers = self.makers[slot]
             made_by = makers[:1] if size is None and name not in makers else []
             found[name] = FileSpec(
@@ -223,6 +229,23 @@ class _Entries:
 _NUMBER = "file"
 """Stands for a file's number in its family."""
 _RESERVED = frozenset({*RESERVED_NAMES, *VARIABLES})
+
+
+def _in_each_folder(table: Table, family: FileFamily) -> int:
+    """How many of a rank's files of a family lie in each of several folders that were there
+    before; 0: there is no such number. Raises Unsaid."""
+    paths, files = table.paths, family.files
+    homes: dict[int, list[str]] = defaultdict(list)
+    for one in files:
+        whose = 0 if family.is_shared else int(table.rank[table.file == one][0])
+        homes[whose].append(paths[one].rpartition("/")[0])
+    made = np.unique(table.file[table.is_kind(Kind.MKDIR)])
+    each = files_in_each(list(homes.values()))
+    if not each or np.all(np.isin(files, made)):
+        return 0
+    if set(homes[min(homes)]) & {paths[one] for one in made.tolist()}:
+        raise Unsaid("folders that the program makes")
+    return each
 
 
 def _lengths(table: Table, calls: RankCalls, slot: int) -> dict[int, int | None]:
