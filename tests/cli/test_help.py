@@ -155,7 +155,11 @@ def completed(line: str, incomplete: str) -> set[tuple[str, str]]:
         ("", "ru", {("plain", "run")}),
         ("results", "ta", {("plain", "tag")}),
         ("", "comp", {("plain", "compare"), ("plain", "compat")}),
-        ("compat", "", {("plain", "ior"), ("plain", "mdtest"), ("plain", "md-workbench")}),
+        (
+            "compat",
+            "",
+            {("plain", name) for name in ("ior", "mdtest", "md-workbench", "fio")},
+        ),
         ("compat ior --on", "o", {("file", "o"), ("plain", "openmpi")}),
         ("run", "qu", {("file", "qu"), ("plain", "quick")}),
         ("run quick -d", "/t", {("dir", "/t")}),

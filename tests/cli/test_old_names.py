@@ -16,6 +16,7 @@ WORDS = {
     "ior": ("-w", "-t", "4k", "-b", "16k", "-o"),
     "mdtest": ("-n", "4", "-F", "-C", "-d"),
     "md-workbench": ("-D", "1", "-P", "2", "-I", "2", "-1", "-2", "-o"),
+    "fio": ("--name", "a", "--size", "64k", "--directory"),
 }
 
 
@@ -50,7 +51,7 @@ def test_options_of_an_old_name_are_completed(name: str) -> None:
         for line in ([name], ["compat", name])
     ]
     assert found[0] == found[1]
-    assert {"--ranks", "--output-format"} <= found[0]
+    assert {"--dir", "--output-format"} <= found[0]
 
 
 def test_old_names_are_in_the_whole_help(cli: Cli) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 Finished = subprocess.CompletedProcess[str]
-TOOLS = ("ior", "mdtest", "md-workbench")
+TOOLS = ("ior", "mdtest", "md-workbench", "fio")
 
 _CALL = re.compile(r"^(?P<pid>\d+) +(?P<name>pwrite64|pread64|fsync|openat|close)\((?P<rest>.*)$")
 _RESUMED = re.compile(r"^(?P<pid>\d+) +<\.\.\. (?P<name>\w+) resumed>(?P<rest>.*)$")

@@ -1,4 +1,4 @@
-"""Command lines and lines of output that scripts of IOR, mdtest and md-workbench rely on."""
+"""Command lines and lines of output that scripts of IOR, mdtest, md-workbench and fio rely on."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_help_lists_the_options_and_runs_nothing(tool: Tool, name: str) -> None:
     done = run(tool, name, "-h")
     assert done.returncode == 0, done.stderr
     assert f"docs/compatibility/{name}.md" in done.stdout
-    assert re.search(r"^  -[A-Za-z]", done.stdout, re.MULTILINE)
+    assert re.search(r"^  --?[A-Za-z]", done.stdout, re.MULTILINE)
     assert not list(tool.target.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("ior", "-w"), ("mdtest", "-z"), ("md-workbench", "-D")]
+    ("name", "option"), [("ior", "-w"), ("mdtest", "-z"), ("md-workbench", "-D"), ("fio", "--bs")]
 )
 def test_an_option_of_the_tool_before_the_dashes_says_where_it_belongs(
     tool: Tool, name: str, option: str

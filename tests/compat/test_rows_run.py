@@ -9,6 +9,8 @@ import pytest
 
 from compat.compatibility import Row, rows_of
 from venturi.compat import ior_run, md_workbench_option, mdtest_option
+from venturi.compat.fio_command import read_command
+from venturi.compat.fio_workload import fio_run
 from venturi.compat.ior_run import Choices, exit_code, make_ready, run_test
 from venturi.compat.ior_script import read_command_line
 from venturi.compat.md_workbench_workload import workbench_trial
@@ -25,6 +27,8 @@ TOO_LARGE = ("-M", "memoryPerNode")
 """They take 80 % of the memory of the machine; tests/engine/test_cache_pressure.py takes less."""
 WANT_CLUSTER = "RADOS"
 """tests/cli/test_rados.py runs them on a cluster of its own."""
+WANT_POLLING = "hipri"
+"""It needs a device with queues that are polled."""
 
 
 def running(tool: str) -> list[Row]:
@@ -34,6 +38,11 @@ def running(tool: str) -> list[Row]:
         for row in rows_of(tool)
         if row.verdict != "refused" and row.option != "-h" and WANT_CLUSTER not in str(row)
     ]
+
+
+def is_effective(row: Row) -> bool:
+    """Whether an option of fio changes anything."""
+    return not row.note.startswith(("no effect", "the default, and the only value"))
 
 
 @pytest.fixture
@@ -100,3 +109,13 @@ def test_mdtests(tmp_path: Path, row: Row) -> None:
 def test_md_workbenchs(tmp_path: Path, row: Row) -> None:
     arguments = md_workbench_option.read_arguments(row.words)
     run_all([workbench_trial(arguments, ranks=2)], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in running("fio") if row.option != WANT_POLLING and is_effective(row)],
+    ids=str,
+)
+def test_fios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: Row) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_all([fio_run(read_command(row.words)).trial], tmp_path)

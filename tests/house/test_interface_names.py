@@ -20,6 +20,7 @@ MAY_NAME = {
 }
 """Files that mean an interface and not what it can do, and why."""
 MAY_LIST = {
+    "compat/fio_job.py": "fio's names of its engines, some of which are ours as well",
     "report/layer_name.py": "names of layers of a trace",
 }
 """Files with sets of words that are names of interfaces, and mean something else."""

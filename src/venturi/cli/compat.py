@@ -1,15 +1,16 @@
-"""`venturi compat`: the command lines of IOR, mdtest and md-workbench, run by our engine."""
+"""`venturi compat`: command lines of IOR, mdtest, md-workbench and fio, run by our engine."""
 
 from __future__ import annotations
 
 import click
 
+from venturi.cli.fio import command as fio
 from venturi.cli.group import WholeGroup
 from venturi.cli.ior import command as ior
 from venturi.cli.md_workbench import command as md_workbench
 from venturi.cli.mdtest import command as mdtest
 
-TOOLS = {"ior": ior, "mdtest": mdtest, "md-workbench": md_workbench}
+TOOLS = {"ior": ior, "mdtest": mdtest, "md-workbench": md_workbench, "fio": fio}
 
 
 @click.group(cls=WholeGroup)

@@ -21,7 +21,7 @@ GROUPS = {
         "report": "Write a report: HTML (one offline file), md, json, csv.",
         "library": "List and show the workloads that ship with Venturi.",
         "plan": "Show totals and operations of a workload, without any I/O.",
-        "compat": "Run the command line of IOR, mdtest or md-workbench.",
+        "compat": "Run the command line of IOR, mdtest, md-workbench or fio.",
     },
     "Understand an application": {
         "capture": "Run an unmodified application and record its I/O.",
@@ -43,7 +43,7 @@ GROUPS = {
     },
 }
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
-OLD_NAMES = ("ior", "mdtest", "md-workbench")
+OLD_NAMES = ("ior", "mdtest", "md-workbench", "fio")
 """Commands of `venturi compat` that scripts may call without it; no list shows them."""
 
 

@@ -18,6 +18,8 @@ from venturi.model.error import UserError
 
 _NUMBER = re.compile(r"([+-]?\d+)(?:([kmgtp])(?:i?b)?|b)?", re.IGNORECASE)
 _POWER = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_INTERFACE_OPTION = {"fio": "ioengine"}
+"""How tools name their interface, where it is not -a."""
 _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
@@ -92,7 +94,8 @@ def in_words_of(tool: str, error: UserError) -> UserError:
         return error
     return UserError(
         error.message,
-        f"choose another interface with -a, or another MPI with --on before `--`; "
+        f"choose another interface with {_INTERFACE_OPTION.get(tool, '-a')}, or another MPI with "
+        f"--on before `--`; "
         f"docs/compatibility/{tool}.md lists the options",
     )
 

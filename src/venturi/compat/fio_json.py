@@ -1,0 +1,126 @@
+"""A record in the form of fio's JSON output: what programs that read it look for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from venturi.compat.fio_entry import PlacedJob
+from venturi.compat.fio_section import TOOL
+from venturi.model.error import UserError
+from venturi.model.record import PhaseRow, Record
+from venturi.report.latency import merge
+
+_PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
+_KIB = 1024
+_MS_PER_S = 1000
+_SYNCS = ("fsync", "fdatasync")
+
+
+def fio_json(record: Record, jobs: Sequence[PlacedJob]) -> str:
+    """The document; all clones of a job are one entry, as with group_reporting.
+
+    It has only what was measured: neither fio's samples of the rate over time nor slat apart from
+    clat, nor figures of the processors.
+    """
+    started = datetime.fromisoformat(record.started)
+    document = {
+        "fio version": f"venturi-{record.environment.venturi}",
+        "timestamp": int(started.timestamp()),
+        "timestamp_ms": int(started.timestamp() * _MS_PER_S),
+        "time": started.astimezone(UTC).strftime("%a %b %d %H:%M:%S %Y"),
+        "venturi": {"record": record.id, "verdict": record.verdict.level.value},
+        "jobs": [_job(record, placed) for placed in jobs],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def hand_out(text: str, output: str) -> None:
+    """Print the document, or write it into the file of --output."""
+    if not output:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(output).write_text(text, "utf-8")
+    except OSError as error:
+        raise UserError(
+            f"{TOOL} --output={output}: it cannot be written: {error.strerror}",
+            "the run itself is in the archive",
+        ) from None
+
+
+def _job(record: Record, placed: PlacedJob) -> dict[str, Any]:
+    rows = [row for row in record.phases if row.path == placed.group]
+    job = placed.job
+    options = {
+        "name": job.name,
+        "rw": job.pattern,
+        "bs": str(job.block_bytes),
+        "ioengine": job.engine,
+        "iodepth": str(job.depth),
+        "numjobs": str(job.clones),
+    }
+    errors = sum(row.errors for row in rows)
+    return {
+        "jobname": job.name,
+        "groupid": placed.walls,
+        "error": 1 if errors or record.failure else 0,
+        "elapsed": round(sum(row.seconds.total for row in rows)),
+        "job options": options,
+        **{way: _direction(rows, way) for way in ("read", "write")},
+        "trim": _direction([], "trim"),
+        "sync": {"total_ios": _count(rows, _SYNCS), **_latency("lat_ns", rows, _SYNCS)},
+        "job_runtime": round(sum(row.seconds.total for row in rows) * _MS_PER_S),
+    }
+
+
+def _direction(rows: Sequence[PhaseRow], way: str) -> dict[str, Any]:
+    found = [row.by_operation[way] for row in rows if way in row.by_operation]
+    moved, count = sum(one.bytes for one in found), sum(one.operations for one in found)
+    seconds = sum(row.seconds.total for row in rows) if found else 0.0
+    rate = moved / seconds if seconds else 0.0
+    return {
+        "io_bytes": moved,
+        "io_kbytes": moved // _KIB,
+        "bw_bytes": round(rate),
+        "bw": round(rate / _KIB),
+        "iops": count / seconds if seconds else 0.0,
+        "runtime": round(seconds * _MS_PER_S),
+        "total_ios": count,
+        "short_ios": sum(row.short_transfers for row in rows) if found else 0,
+        **_latency("clat_ns", rows, (way,), percentiles=True),
+        **_latency("lat_ns", rows, (way,)),
+    }
+
+
+def _count(rows: Sequence[PhaseRow], kinds: Sequence[str]) -> int:
+    return sum(
+        row.by_operation[kind].operations
+        for row in rows
+        for kind in kinds
+        if kind in row.by_operation
+    )
+
+
+def _latency(
+    name: str, rows: Sequence[PhaseRow], kinds: Sequence[str], percentiles: bool = False
+) -> dict[str, Any]:
+    """Times from the beginning of a request to its end, from the record's histogram."""
+    own = [row.by_operation[kind] for row in rows for kind in kinds if kind in row.by_operation]
+    all_of_them = merge(one.histogram for one in own)
+    count = all_of_them.operations
+    found: dict[str, Any] = {
+        "min": all_of_them.min_ns,
+        "max": all_of_them.max_ns,
+        "mean": all_of_them.sum_s * 1e9 / count if count else 0.0,
+        "N": count,
+    }
+    if percentiles and count:
+        found["percentile"] = {
+            f"{share:.6f}": all_of_them.quantile_ns(share / 100) for share in _PERCENTILES
+        }
+    return {name: found}
