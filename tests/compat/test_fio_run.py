@@ -12,6 +12,9 @@ import pytest
 
 from compat.conftest import Tool
 from compat.fio_calls import calls_of, trace
+from venturi.compat.fio_command import read_command
+from venturi.compat.fio_place import can_reserve
+from venturi.compat.fio_workload import fio_run
 from venturi.importers.json_output import readings
 
 KIB = 1024
@@ -183,6 +186,18 @@ def test_commands_in_a_job_file_are_not_executed(tool: Tool) -> None:
     assert not (tool.target / "here").exists()
 
 
+def test_native_reserves_only_where_it_can(tmp_path: Path) -> None:
+    for word, reserved in (("native", False), ("posix", True)):
+        words = ["--name=a", "--rw=write", "--size=4k", f"--fallocate={word}"]
+        run = fio_run(read_command([*words, f"--directory={tmp_path}"]), reserves=lambda _: False)
+        (spec,) = run.trial.workload.files.values()
+        assert ("preallocate" in spec.options) == reserved
+        assert bool(run.trial.warnings) != reserved
+    assert can_reserve(tmp_path)
+    assert can_reserve(tmp_path / "missing" / "too")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_time_limit_and_a_rate_hold(tool: Tool) -> None:
     words = ["--name=a", "--rw=randwrite", "--size=64k", "--time_based", "--runtime=300ms"]
     row = phases_of(record_of(tool, *words))["a"]
@@ -221,6 +236,13 @@ def test_the_json_is_read_like_fios(tool: Tool) -> None:
     assert runs is not None
     assert runs[0].metrics["read"].values == [float(job["read"]["bw_bytes"])]
     assert runs[0].ranks == 2
+
+
+def test_the_json_counts_all_syncs(tool: Tool) -> None:
+    words = ["--name=a", "--rw=write", "--size=64k", "--fsync=4", "--end_fsync=1"]
+    done = tool("fio", "-q", "--", *words, "--output-format=json")
+    (job,) = json.loads(done.stdout)["jobs"]
+    assert job["sync"]["total_ios"] == job["sync"]["lat_ns"]["N"] == 3 + 1
 
 
 def test_a_json_that_cannot_be_written_is_one_sentence(tool: Tool) -> None:

@@ -55,6 +55,7 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     from venturi.compat.fio_command import read_command
     from venturi.compat.fio_json import fio_json, hand_out
     from venturi.compat.fio_option import fio_option_list
+    from venturi.compat.fio_place import can_reserve
     from venturi.compat.fio_workload import fio_run
     from venturi.compat.ior_run import check_start
     from venturi.compat.option import asks_for_help
@@ -66,9 +67,11 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
         click.echo(fio_option_list())
         return ExitCode.FINE
     asked_for = read_command(arguments)
-    run = fio_run(asked_for, options["directory"], options["seed"])
+    only_planned = options["dry_run"] or asked_for.plan_only
+    reserves = (lambda target: True) if only_planned else can_reserve
+    run = fio_run(asked_for, options["directory"], options["seed"], reserves)
     stage = run_context_of(run.directory, options)
-    if options["dry_run"] or asked_for.plan_only:
+    if only_planned:
         return show_plans([run.trial], stage, options)
     records = perform_trials([run.trial], stage, watch_of(options))
     if asked_for.as_json or options["output_format"]:

@@ -12,13 +12,14 @@ from typing import Any
 from venturi.compat.fio_entry import PlacedJob
 from venturi.compat.fio_section import TOOL
 from venturi.model.error import UserError
+from venturi.model.plan import OperationKind
 from venturi.model.record import PhaseRow, Record
 from venturi.report.latency import merge
 
 _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99)
 _KIB = 1024
 _MS_PER_S = 1000
-_SYNCS = ("fsync", "fdatasync")
+_SYNCS = (OperationKind.SYNC.value,)
 
 
 def fio_json(record: Record, jobs: Sequence[PlacedJob]) -> str:

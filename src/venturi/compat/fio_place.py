@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import stat
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +69,23 @@ def one_directory(jobs: Sequence[FioJob], places: Sequence[JobPlace], problems: 
             f"{', '.join(found)}; run them one after the other, or choose one with -d before `--`"
         )
     return Path(found[0] if found else places[0].directory)
+
+
+def can_reserve(directory: Path) -> bool:
+    """Whether the file system of a directory reserves space, by trying it in a nameless file.
+
+    True where it cannot be tried: the run itself says then what is wrong.
+    """
+    place = directory if directory.is_dir() else directory.parent
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            library = ctypes.CDLL(None, use_errno=True)
+            done = library.fallocate(
+                ctypes.c_int(file.fileno()), ctypes.c_int(0), ctypes.c_int64(0), ctypes.c_int64(1)
+            )
+            return done == 0 or ctypes.get_errno() not in (errno.EOPNOTSUPP, errno.ENOSYS)
+    except OSError:
+        return True
 
 
 def _existing(names: Sequence[str], job: FioJob) -> str:

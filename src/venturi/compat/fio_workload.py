@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -44,9 +44,16 @@ class FioRun:
     jobs: tuple[PlacedJob, ...]
 
 
-def fio_run(command: FioCommand, directory: str | None = None, seed: int | None = None) -> FioRun:
+def fio_run(
+    command: FioCommand,
+    directory: str | None = None,
+    seed: int | None = None,
+    reserves: Callable[[Path], bool] = lambda target: True,
+) -> FioRun:
     """The run of a command line; `directory` stands for that of the jobs.
 
+    `reserves` says whether files in the target get their space beforehand; where they cannot,
+    `fallocate=native` goes on without, as fio does.
     `seed` is taken where a job wants another order in each run, or else drawn. Raises UserError
     that names everything that is wrong or refused.
     """
@@ -61,6 +68,10 @@ def fio_run(command: FioCommand, directory: str | None = None, seed: int | None 
     placed = _placed(jobs, directory, problems)
     _complain(problems)
     target = one_directory(jobs, [each.place for each in placed], problems)
+    warnings = _warnings(jobs)
+    if any(_may_reserve(each) for each in placed) and not reserves(target):
+        placed = [_unreserved(each) for each in placed]
+        warnings.append("fallocate=native: this file system cannot reserve space, so none is")
     entries = Entries(placed, problems)
     _complain(problems)
     document: Step = {
@@ -81,13 +92,25 @@ def fio_run(command: FioCommand, directory: str | None = None, seed: int | None 
         ranks=sum(job.clones for job in jobs),
         repetitions=1,
         seed=seeds[0] if seeds else 1,
-        warnings=tuple(_warnings(jobs)),
+        warnings=tuple(warnings),
     )
     return FioRun(trial, target, tuple(placed))
 
 
 def _seeded(job: FioJob, seed: int) -> FioJob:
     return job if job.seed is not None else replace(job, seed=seed)
+
+
+def _may_reserve(placed: PlacedJob) -> bool:
+    job = placed.job
+    kept = job.is_stored and not job.entry.is_mapping
+    return job.fallocate == "native" and kept and job.lays_out and not is_filled(placed)
+
+
+def _unreserved(placed: PlacedJob) -> PlacedJob:
+    if not _may_reserve(placed):
+        return placed
+    return replace(placed, job=replace(placed.job, fallocate="none"))
 
 
 def _complain(problems: Sequence[str]) -> None:
@@ -359,9 +382,7 @@ class _Program:
         job, slots = self._job, self._shape.slots
         steps: list[Step] = []
         for number, entry in enumerate(self._entries):
-            file = "file" if self._by_number else str(number)
-            body = self._after_each([self._request(entry, "place", file)], entry, "place", slots)
-            steps.append({"for": "place", "in": slots, "do": body})
+            steps += self._series(entry, "file" if self._by_number else str(number), slots)
         if self._by_number:
             return [{"for": "file", "in": job.file_count, "do": steps}]
         return steps
@@ -371,27 +392,47 @@ class _Program:
         job, count = self._job, self._shape.in_pass()
         files = job.file_count
         if files == 1:
-            entry = self._entries[0]
-            body = self._after_each([self._request(entry, "place", "0")], entry, "place", count)
-            return [{"for": "place", "in": count, "do": body}]
+            return self._series(self._entries[0], "0", count)
         whole = f"({count}) // {files}"
         steps: list[Step] = [{"for": "place", "in": whole, "do": self._round("place", files)}]
         if isinstance(count, str) or count % files:
             steps += self._round(f"(({count}) // {files})", f"({count}) % {files}")
         return steps
 
+    def _series(self, entry: FileEntry, file: str, count: int | str) -> list[Step]:
+        """Requests on one file, in bursts after each of which comes a sync or a pause."""
+        every = self._sync_every()
+        blocks = self._job.think.blocks if self._job.think.seconds else 1
+        size = every or blocks
+        if size == 1 and not every:
+            body = [self._request(entry, "place", file), *self._pause("place", 1)]
+            return [{"for": "place", "in": count, "do": body}]
+        # fio syncs before the next request: after the last one only if it looks for another.
+        last = 1 if every and not self._shape.leaves_bytes else 0
+        whole = f"(({count}) - {last}) // {size}"
+        after = [self._sync(entry)] if every else self._pause("burst", 1)
+        steps: list[Step] = []
+        for start, requests in (
+            (f"(burst * {size} + place)", str(size)),
+            (f"({whole} * {size} + place)", f"({count}) - {whole} * {size}"),
+        ):
+            body = [self._request(entry, start, file)]
+            body += self._pause(start, blocks) if every else []
+            steps.append({"for": "place", "in": requests, "do": body})
+        return [{"for": "burst", "in": whole, "do": [steps[0], *after]}, steps[1]]
+
     def _round(self, place: str, files: int | str) -> list[Step]:
         """A request on each of the first so many files."""
+        blocks = self._job.think.blocks
         if self._by_number:
             entry = self._entries[0]
             number = f"({place} * {self._job.file_count} + file)"
-            body = self._after_each([self._request(entry, place, "file")], entry, number, 0)
+            body = [self._request(entry, place, "file"), *self._pause(number, blocks)]
             return [{"for": "file", "in": files, "do": body}]
         steps: list[Step] = []
         for index, entry in enumerate(self._entries):
             number = f"({place} * {self._job.file_count} + {index})"
-            request = [self._request(entry, place, str(index))]
-            body = self._after_each(request, entry, number, 0)
+            body = [self._request(entry, place, str(index)), *self._pause(number, blocks)]
             if isinstance(files, str):
                 steps.append({"when": f"{files} > {index}", "do": body})
             else:
@@ -420,27 +461,24 @@ class _Program:
     def _key(self) -> int:
         return (self._job.seed or 0) * 31 + self._placed.number
 
-    def _after_each(
-        self, steps: list[Step], entry: FileEntry, number: str, count: int | str
-    ) -> list[Step]:
-        """The request and what follows it: a sync, unless it was the last one, and a pause."""
+    def _sync_every(self) -> int:
+        """After how many writes a sync follows; 0: never."""
         job = self._job
-        every = job.fsync_every or job.fdatasync_every
-        if every and job.writes:
-            sync = {"on": entry.name, "mode": "fsync" if job.fsync_every else "fdatasync"}
-            when = f"({number} + 1) % {every} == 0"
-            if not self._shape.leaves_bytes:
-                when += f" and {number} + 1 < ({count})"
-            steps = [*steps, {"when": when, "do": [{"sync": sync}]}]
-        think = job.think
-        if think.seconds:
-            spin = min(think.spin_s, think.seconds)
-            pause: list[Step] = []
-            if spin:
-                pause.append({"compute": {"seconds": spin, "mode": "spin"}})
-            if think.seconds > spin:
-                pause.append({"compute": {"seconds": think.seconds - spin, "mode": "sleep"}})
-            if think.blocks > 1:
-                pause = [{"when": f"({number} + 1) % {think.blocks} == 0", "do": pause}]
-            steps = [*steps, *pause]
-        return steps
+        return (job.fsync_every or job.fdatasync_every) if job.writes else 0
+
+    def _sync(self, entry: FileEntry) -> Step:
+        mode = "fsync" if self._job.fsync_every else "fdatasync"
+        return {"sync": {"on": entry.name, "mode": mode}}
+
+    def _pause(self, number: str, blocks: int) -> list[Step]:
+        """What stands between requests: computing, then sleep, after each so many of them."""
+        think = self._job.think
+        spin = min(think.spin_s, think.seconds)
+        pause: list[Step] = []
+        if spin:
+            pause.append({"compute": {"seconds": spin, "mode": "spin"}})
+        if think.seconds > spin:
+            pause.append({"compute": {"seconds": think.seconds - spin, "mode": "sleep"}})
+        if pause and blocks > 1:
+            return [{"when": f"({number} + 1) % {blocks} == 0", "do": pause}]
+        return pause
