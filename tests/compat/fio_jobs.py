@@ -19,6 +19,13 @@ class RandomJob:
     is_filled: bool = False
     """Its files are full before it begins."""
 
+    @property
+    def ends_anywhere(self) -> bool:
+        """Whether chance says how long its files become."""
+        some = self.repeats_places or any(x.startswith(("io_size", "number")) for x in self.lines)
+        grows = {"fallocate=none", "create_on_open=1"} & set(self.lines)
+        return self.is_random and some and bool(grows)
+
     def text(self) -> str:
         return "\n".join(["[a]", *self.lines]) + "\n"
 
@@ -27,10 +34,10 @@ def random_job(seed: int) -> RandomJob:
     """The job of a seed."""
     chance = random.Random(seed)
     job = RandomJob()
-    pattern = chance.choice(["read", "write", "write", "randread", "randwrite", "randrw"])
+    pattern = chance.choice(["read", "write", "write", "randread", "randwrite", "randrw", "rw"])
     block = chance.choice([512, 1000, 4 * KIB, 8 * KIB])
     slots = chance.randint(1, 12)
-    job.is_random, job.is_mixed = pattern.startswith("rand"), pattern == "randrw"
+    job.is_random, job.is_mixed = pattern.startswith("rand"), pattern.endswith("rw")
     job.lines = [f"rw={pattern}", f"bs={block}", f"size={slots * block + chance.choice([0, 300])}"]
     shared = _files(job, chance, block)
     _amount(job, chance, block, slots)
@@ -56,7 +63,8 @@ def random_job(seed: int) -> RandomJob:
 
 def _files(job: RandomJob, chance: random.Random, block: int) -> bool:
     """Names of files and clones; whether clones share a file."""
-    kind = chance.choice(["one", "clones", "shared", "several", "named", "order", "apart"])
+    kinds = ["one", "clones", "shared", "apart", "several", "named", "order"]
+    kind = chance.choice(kinds[:4] if job.lines[0] == "rw=rw" else kinds)
     if kind in ("clones", "shared", "apart"):
         job.lines.append("numjobs=2")
     if kind in ("shared", "apart"):
@@ -80,7 +88,8 @@ def _amount(job: RandomJob, chance: random.Random, block: int, slots: int) -> No
     """Less or more than the files have."""
     several = any(line.startswith(("nrfiles", "filename=f:g")) for line in job.lines)
     kind = chance.choice(["all", "all", "less", "number", "loops"])
-    if "file_service_type=sequential" in job.lines and kind != "loops":
+    whole = "file_service_type=sequential" in job.lines or job.lines[0] == "rw=rw"
+    if whole and kind != "loops":
         return
     if kind == "less":
         job.lines.append(f"io_size={chance.randint(1, slots * block)}")

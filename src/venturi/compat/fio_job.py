@@ -51,7 +51,7 @@ _OTHER_ENGINES = (
     *("dev-dax", "libpmem", "guasi", "windowsaio", "solarisaio", "xnvme", "libblkio", "nfs"),
     *("libzbc", "ime_psync", "ime_psyncv", "ime_aio", "dfs", "external", "filecreate"),
 )
-_PATTERNS = ("read", "write", "randread", "randwrite", "randrw")
+_PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
 _IN_FLIGHT = "requests in flight"
 _US = 1e-6
 _MOST_JOBS = 65536
@@ -139,6 +139,11 @@ class FioJob:
     def is_mixed(self) -> bool:
         """Reads among writes."""
         return 0.0 < self.reads_share < 1.0
+
+    @property
+    def is_interleaved(self) -> bool:
+        """Reads and writes each go on from a place of their own."""
+        return self.is_mixed and not self.is_random
 
     @property
     def writes(self) -> bool:
@@ -249,7 +254,7 @@ class _JobReader:
         return job
 
     def _reads_share(self, pattern: str) -> float:
-        if pattern != "randrw":
+        if not pattern.endswith("rw"):
             return float(pattern.endswith("read"))
         share = self._read("rwmixread", lambda text: read_whole(text, most=100), 50)
         rest = self._read("rwmixwrite", lambda text: 100 - read_whole(text, most=100), share)
@@ -259,7 +264,7 @@ class _JobReader:
         def one(text: str) -> int:
             size = read_size(of_direction(text, writes) or "4096", self._kb_base)
             other = of_direction(text, not writes) or "4096"
-            mixed = "," in text and self._read("rw", _pattern, "read") == "randrw"
+            mixed = "," in text and self._read("rw", _pattern, "read").endswith("rw")
             if mixed and read_size(other, self._kb_base) != size:
                 raise ValueProblem("is refused: reads and writes of a mix have one size")
             if not size:
@@ -399,11 +404,8 @@ _URING = {"fixedbufs": "registered_buffers", "registerfiles": "registered_files"
 
 
 def _pattern(text: str) -> str:
-    if text in ("rw", "readwrite"):
-        raise ValueProblem(
-            "is refused: reads and writes would each go on from a place of their own; "
-            "use two jobs, or randrw"
-        )
+    if text == "readwrite":
+        return "rw"
     if "trim" in text:
         raise ValueProblem(f"is refused: {objection('trim_percentage', '1')[12:]}")
     if ":" in text:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from venturi.compat.fio_job import FioJob
+from venturi.model.row_table import MOST_ROWS
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,10 @@ def _counted(
     by_size = -(-size // job.block_bytes)
     if job.file_bytes is not None:
         in_pass = min(in_pass, by_size)
-    if in_pass and job.is_random and (job.replacement or job.zipf):
-        in_pass = by_size  # no map says which places are left: the bytes alone end a pass
+    # Where no map says which places are left, and where each way has its own, the bytes end a pass.
+    by_bytes = job.is_interleaved or (job.is_random and bool(job.replacement or job.zipf))
+    if in_pass and by_bytes:
+        in_pass = min(by_size, 2 * slots) if job.is_interleaved else by_size
     if not in_pass:
         problems.append(
             f"{job.where}: job {job.name}: size: there is no room for a request of "
@@ -92,8 +95,14 @@ def _counted(
     if job.requests:
         wanted = min(wanted, job.requests)
     passes, rest = divmod(wanted, in_pass)
-    is_cut = bool(job.io_bytes or job.requests or job.file_bytes)
+    is_cut = by_bytes or bool(job.io_bytes or job.requests or job.file_bytes)
     leaves_bytes = not is_cut and region % job.block_bytes > 0
+    if job.is_interleaved and in_pass > MOST_ROWS:
+        problems.append(
+            f"{job.where}: job {job.name}: rw=rw is refused: {in_pass} requests stand in no table; "
+            f"{MOST_ROWS} do"
+        )
+        return None
     return JobShape(file_bytes, slots, in_pass, passes, rest, leaves_bytes)
 
 
@@ -106,6 +115,8 @@ def rate_of(job: FioJob) -> float:
 def is_step_by_step(job: FioJob) -> bool:
     """Whether each request is a step of its own, because something stands between them, or because
     each clone has an order of its own in a file that all share."""
+    if job.is_interleaved:
+        return True
     between = job.fsync_every or job.fdatasync_every or job.think.seconds
     return bool(between or (job.file_count > 1) or (job.is_random and shares_files(job)))
 
@@ -122,6 +133,10 @@ COMBINATIONS: dict[str, tuple[_Applies, str]] = {
     "iodepth with nrfiles": (
         lambda job: job.file_count > 1,
         "a step has its requests in flight on one file; give each job one file",
+    ),
+    "iodepth with rw=rw": (
+        lambda job: job.is_interleaved,
+        "reads and writes each go on from a place of their own, one request after the other",
     ),
     "iodepth with fsync": (
         lambda job: bool(job.fsync_every or job.fdatasync_every),
@@ -169,6 +184,14 @@ PAIRS: dict[str, tuple[_Applies, str]] = {
     "rate with a job of several files, fsync, thinktime or a shared file in random order": (
         lambda job: rate_of(job) > 0 and is_step_by_step(job),
         "a rate is that of one step's requests",
+    ),
+    "rw=rw with several files": (
+        lambda job: job.is_interleaved and job.file_count > 1,
+        "reads and writes each go on from a place of their own in one file",
+    ),
+    "rw=rw with io_size": (
+        lambda job: job.is_interleaved and bool(job.io_bytes or job.requests),
+        "reads and writes are dealt over the whole file",
     ),
     "rate with randrw": (
         lambda job: rate_of(job) > 0 and job.is_mixed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from venturi.compat.fio_shape import (
 )
 from venturi.compat.perform import PlannedRun
 from venturi.model.error import UserError
+from venturi.model.row_table import RowTable
 from venturi.model.workload import Workload
 
 Step = dict[str, Any]
@@ -84,6 +86,9 @@ def fio_run(
         "files": entries.files(),
         "program": {each.group: _Program(each, placed, entries).steps() for each in placed},
     }
+    tables = {_table_of(each): _order(each) for each in placed if each.job.is_interleaved}
+    if tables:
+        document["tables"] = tables
     if any(job.logs for job in jobs):
         document["log_operations"] = True
     seeds = [job.seed for job in jobs if job.is_random and job.seed is not None]
@@ -99,6 +104,27 @@ def fio_run(
 
 def _seeded(job: FioJob, seed: int) -> FioJob:
     return job if job.seed is not None else replace(job, seed=seed)
+
+
+def _table_of(placed: PlacedJob) -> str:
+    return f"{placed.group}_order"
+
+
+def _order(placed: PlacedJob) -> Step:
+    """Reads and writes of `rw=rw`: the exact share of each in an order by chance; each way has
+    places of its own, one behind the other."""
+    job, count = placed.job, placed.shape.requests
+    most = placed.shape.slots
+    reads = min(max(round(count * job.reads_share), count - most), most)
+    ways = [0] * reads + [1] * (count - reads)
+    random.Random(f"{job.seed} {placed.number}").shuffle(ways)
+    done = [0, 0]
+    places = []
+    for way in ways:
+        places.append(done[way])
+        done[way] += 1
+    table: Step = RowTable.of({"way": ways, "place": places}).model_dump()
+    return table
 
 
 def _may_reserve(placed: PlacedJob) -> bool:
@@ -391,6 +417,12 @@ class _Program:
         """Each request as a step of its own; several files take turns."""
         job, count = self._job, self._shape.in_pass()
         files = job.file_count
+        if job.is_interleaved:
+            body = [
+                self._interleaved(self._entries[0]),
+                *self._pause(_table_of(self._placed), job.think.blocks),
+            ]
+            return [{"for": _table_of(self._placed), "do": body}]
         if files == 1:
             return self._series(self._entries[0], "0", count)
         whole = f"({count}) // {files}"
@@ -457,6 +489,16 @@ class _Program:
         share = round(job.reads_share * 100)
         by = f"0 if draw({place}, 100, {key} + 500009) < {share} else 1"
         return {"choose": {"by": by, "of": steps}}
+
+    def _interleaved(self, entry: FileEntry) -> Step:
+        """One request of the table."""
+        job = self._job
+        where: Step = {"at": f"{self._start()} + place * {job.block_bytes}"}
+        where |= {"size": job.block_bytes}
+        if not is_apart(self._placed):
+            where["apart"] = False
+        steps = [{verb: {**self._wants(entry, verb), **where}} for verb in ("read", "write")]
+        return {"choose": {"by": "way", "of": steps}}
 
     def _key(self) -> int:
         return (self._job.seed or 0) * 31 + self._placed.number
