@@ -252,6 +252,23 @@ def test_a_json_that_cannot_be_written_is_one_sentence(tool: Tool) -> None:
     assert "--output=nowhere/x: it cannot be written" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["--numjobs=3 --bs=1k", "--direct=1 --bs=4k", "--direct=1 --numjobs=3 --bs=4k"]
+)
+def test_a_shared_file_of_any_size_is_full_before_it_is_read(tool: Tool, words: str) -> None:
+    line = ["--name=a", "--rw=read", "--filename=f", "--size=70001", *words.split()]
+    row = phases_of(record_of(tool, *line))["a"]
+    block = 1024 if "1k" in words else 4096
+    assert row["bytes"] == (3 if "numjobs" in words else 1) * (70001 // block) * block
+
+
+def test_jobs_of_one_name_have_equally_many_files(tool: Tool) -> None:
+    file = job_file(tool, "[a]\nsize=64k", "[a]\nsize=64k\nnrfiles=2\nstonewall")
+    done = tool("fio", "--dry-run", "--", file)
+    assert done.returncode == 2
+    assert "nrfiles=2 is refused: another job of this name has 1" in done.stderr
+
+
 def test_a_plan_makes_nothing(tool: Tool) -> None:
     for line in (("--dry-run", "--"), ("--",)):
         words = ["--name=a", "--size=1m", *([] if "--dry-run" in line else ["--parse-only"])]

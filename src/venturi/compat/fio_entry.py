@@ -12,6 +12,8 @@ from venturi.compat.fio_place import JobPlace
 from venturi.compat.fio_shape import JobShape, shares_files
 
 Step = dict[str, Any]
+_DIRECT_BYTES = 4096
+"""Files that are filled past the page cache are multiples of it."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Entries:
             self._of_job[placed.number] = entries
         for entries in self._by_path.values():
             self._settle(entries)
+        self._check_numbered(jobs)
 
     def of(self, placed: PlacedJob) -> list[FileEntry]:
         """The entries of a job: one for each name, or one for all numbered files."""
@@ -113,9 +116,11 @@ class Entries:
         for user in users[1:]:
             self._check_user(first, maker, user)
         if is_filled(maker):
+            if any(user.job.direct for user in users):
+                size = -(-size // _DIRECT_BYTES) * _DIRECT_BYTES
             staged: int | str = size
             if first.keys["shared"] == "all" and maker.job.clones > 1:
-                staged = f"block({size}, ranks, rank)"
+                staged = f"{size} if rank == 0 else 0"
             for entry in entries:
                 entry.keys["prestage"] = staged
                 entry.maker = None
@@ -127,6 +132,21 @@ class Entries:
             first.keys.setdefault("options", {})["preallocate"] = size
         for entry in entries[1:]:
             entry.keys["made_by"] = [first.name]
+
+    def _check_numbered(self, jobs: Sequence[PlacedJob]) -> None:
+        """Jobs of one name with generated names of files have equally many of them."""
+        known: dict[str, PlacedJob] = {}
+        for placed in jobs:
+            if placed.job.filenames:
+                continue
+            path = placed.job.name_format.replace("$jobname", placed.job.name)
+            other = known.setdefault(path, placed)
+            if other.job.file_count != placed.job.file_count:
+                self._problems.append(
+                    f"{placed.job.where}: job {placed.job.name}: nrfiles={placed.job.file_count} "
+                    f"is refused: another job of this name has {other.job.file_count}; give it "
+                    "another name"
+                )
 
     def _check_user(self, entry: FileEntry, maker: PlacedJob, user: PlacedJob) -> None:
         where = f"{user.job.where}: job {user.job.name}: the file '{entry.path}' of job "

@@ -460,7 +460,9 @@ class _Program:
             entry = self._entries[0]
             number = f"({place} * {self._job.file_count} + file)"
             body = [self._request(entry, place, "file"), *self._pause(number, blocks)]
-            return [{"for": "file", "in": files, "do": body}]
+            if isinstance(files, str):  # the loop's length stays fixed, since it names files
+                body = [{"when": f"file < {files}", "do": body}]
+            return [{"for": "file", "in": self._job.file_count, "do": body}]
         steps: list[Step] = []
         for index, entry in enumerate(self._entries):
             number = f"({place} * {self._job.file_count} + {index})"
