@@ -177,6 +177,14 @@ PAIRS: dict[str, tuple[_Applies, str]] = {
         lambda job: bool(job.requests) and job.passes > 1,
         "say with number_ios alone how much is moved",
     ),
+    "fsync, fdatasync or end_fsync with loops or time_based": (
+        lambda job: (
+            job.writes
+            and (job.passes > 1 or job.time_based)
+            and bool(job.fsync_every or job.fdatasync_every or job.end_fsync)
+        ),
+        "fio counts and syncs over all passes, and a phase anew in each of its repetitions",
+    ),
     "runtime with loops": (
         lambda job: bool(job.runtime_s) and not job.time_based and job.passes > 1,
         "a limit holds for one pass; add time_based",
