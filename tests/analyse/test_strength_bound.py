@@ -27,11 +27,26 @@ def test_no_order_is_stronger_than_its_bound(
     values = series(seed, count, step, digits)
     orders = np.argsort(np.random.default_rng(seed).random((20, count)), axis=1)
     orders = np.concatenate((orders, np.arange(count)[None]))
-    distances = np.abs(values[:, None] - values[None, :])
-    shuffled = distances[orders[:, :, None], orders[:, None, :]]
-    strength = change_point._strongest(shuffled, change_point.SHORTEST)[0]
+    strength = change_point._strongest(values, orders, change_point.SHORTEST)[0]
     bound = change_point._StrengthBound(values, change_point.SHORTEST).of(orders)
     assert (bound >= strength * (1 - 1e-5) - 1e-9).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(7, 160), st.sampled_from([1, 2, 9]))
+def test_distances_to_earlier_values_are_summed_as_one_by_one(
+    seed: int, count: int, digits: int
+) -> None:
+    values = series(seed, count, 0.1, digits) + 20.0
+    orders = np.argsort(np.random.default_rng(seed).random((3, count)), axis=1)
+    wanted = [
+        [sum(abs(values[i] - values[j]) for j in order[:at]) for at, i in enumerate(order)]
+        for order in orders
+    ]
+    for way in (change_point._to_earlier, change_point._to_earlier_of_few):
+        assert way(values, orders) == pytest.approx(np.array(wanted), abs=1e-10)
+    everything = [sum(abs(value - other) for other in values) for value in values]
+    assert change_point._to_all(values) == pytest.approx(np.array(everything), abs=1e-10)
 
 
 @settings(max_examples=12, deadline=None)
@@ -47,8 +62,7 @@ def test_the_same_changes_are_found_without_the_bound(seed: int, count: int, ste
 
 def test_a_clean_step_leaves_hardly_a_shuffle_to_compute() -> None:
     values = series(1, 400, 0.3, 9)
-    distances = np.abs(values[:, None] - values[None, :])
-    strength = change_point._strongest(distances[None], change_point.SHORTEST)[0][0]
+    strength = change_point._strongest(values, np.arange(400)[None], change_point.SHORTEST)[0][0]
     orders = np.argsort(np.random.default_rng(2).random((200, 400)), axis=1)
     bound = change_point._StrengthBound(values, change_point.SHORTEST).of(orders)
     assert (bound >= strength).mean() < 0.05

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,19 @@ _POSSIBLE, _LIKELY = 2.0, 5.0
 """Two orders are as strong as a clean step: the step, and the same the other way round. They are no
 more than chance's share where that share of all orders is two or more; that at most one of the
 shuffles is as strong is four times out of five so where it is five."""
-_MOST_CELLS = 4_000_000
+_MOST_CELLS = 200_000
 _BATCH = 20
 _FIRST = 4
 """Shuffles at first: where nothing changed, they show it."""
 _MANY = 64
-"""From so many values on it pays to bound what a shuffle can show before it is computed."""
+"""From so many values on it pays to bound what a shuffle can show before it is computed, and not to
+compute all distances."""
 _GRID = 4
 """Places at which shuffles are looked at are a fourth of their distance to the nearer end apart."""
 _MARGIN = 0.999
 """Of a bound, for rounding."""
+_ROUNDING = 1e-9
+"""Of two equal strengths that are computed in two orders, at most, as a share."""
 
 
 def _allowed(values: int, after: int) -> float:
@@ -62,9 +66,8 @@ def _split(values: NDArray[np.float64], start: int, shortest: int, found: list[i
     """Adds the change points of one segment, the strongest first."""
     if len(values) < 2 * shortest:
         return
-    distances = np.abs(values[:, None] - values[None, :])
-    strength, place = _strongest(distances[None], shortest)
-    if not _is_more_than_chance(values, distances, float(strength[0]), shortest):
+    strength, place = _strongest(values, np.arange(len(values))[None], shortest)
+    if not _is_more_than_chance(values, float(strength[0]), shortest):
         return
     at = int(place[0])
     found.append(start + at)
@@ -73,12 +76,12 @@ def _split(values: NDArray[np.float64], start: int, shortest: int, found: list[i
 
 
 def _strongest(
-    distances: NDArray[np.float64], shortest: int
+    values: NDArray[np.float64], orders: NDArray[np.intp], shortest: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """The largest energy distance over all places, and where it is, for each of several orders."""
-    n = distances.shape[1]
-    rows = distances.sum(axis=2)
-    before = np.tril(distances).sum(axis=2)  # of each value to those before it
+    n = len(values)
+    rows = _to_all(values)[orders]
+    before = (_to_earlier if n >= _MANY else _to_earlier_of_few)(values, orders)
     inside = 2.0 * np.cumsum(before, axis=1)
     across = np.cumsum(rows, axis=1) - inside
     beyond = rows.sum(axis=1, keepdims=True) - inside - 2.0 * across
@@ -96,14 +99,72 @@ def _strongest(
     return strength[np.arange(len(strength)), best], best + shortest
 
 
-def _is_more_than_chance(
-    values: NDArray[np.float64], distances: NDArray[np.float64], strength: float, shortest: int
-) -> bool:
+def _to_all(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The distances of each value to all others, summed."""
+    by_size = np.argsort(values, kind="stable")
+    ordered = values[by_size] - values[by_size[len(values) // 2]]
+    smaller = np.arange(len(values))
+    sums = np.cumsum(ordered) - ordered
+    found = np.empty(len(values))
+    found[by_size] = ordered * (2 * smaller - len(values)) - 2.0 * sums + ordered.sum()
+    return found
+
+
+def _to_earlier_of_few(
+    values: NDArray[np.float64], orders: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """The distances of each value to those before it, summed, for each order."""
+    shuffled = values[orders]
+    distances: NDArray[np.float64] = np.abs(shuffled[:, :, None] - shuffled[:, None, :])
+    return np.tril(distances).sum(axis=2)
+
+
+def _to_earlier(values: NDArray[np.float64], orders: NDArray[np.intp]) -> NDArray[np.float64]:
+    """As `_to_earlier_of_few`, in n log n steps.
+
+    Places are halved again and again, as by a merge sort: of each pair of halves, what is in the
+    right one adds its distances to the left one, where values stand by their size, so that sums
+    and counts up to a value tell them. Places beyond the last are never in a left half that
+    counts.
+    """
+    count, n = orders.shape
+    depth = (n - 1).bit_length()
+    room = 1 << depth
+    by_size = np.argsort(values, kind="stable")
+    value = np.zeros((count, room))
+    value[:, :n] = values[by_size] - values[by_size[n // 2]]
+    place = np.tile(np.arange(room), (count, 1))
+    place[:, :n] = np.argsort(orders, axis=1)[:, by_size]
+    found = np.zeros((count, room))
+    first = np.arange(count)[:, None] * room
+    for level in reversed(range(depth)):
+        half = 1 << level
+        blocks = (count, room // (2 * half), 2 * half)
+        is_left = (place & half == 0).reshape(blocks)
+        mine = value.reshape(blocks)
+        counts = np.cumsum(is_left, axis=2)
+        sums = np.cumsum(np.where(is_left, mine, 0.0), axis=2)
+        distances = mine * (2 * counts - half) - 2.0 * sums + sums[:, :, -1:]
+        found += np.where(is_left, 0.0, distances).reshape(count, room)
+        to = np.where(is_left, counts - 1, half + np.arange(2 * half) - counts)
+        to = to.reshape(count, room) + (np.arange(room) // (2 * half) * (2 * half)) + first
+        value, place, found = (_moved(one, to) for one in (value, place, found))
+    return found[:, :n]
+
+
+def _moved(rows: NDArray[Any], to: NDArray[np.intp]) -> NDArray[Any]:
+    moved = np.empty_like(rows)
+    moved.reshape(-1)[to] = rows
+    return moved
+
+
+def _is_more_than_chance(values: NDArray[np.float64], strength: float, shortest: int) -> bool:
     """Whether so few shuffles are as strong; as soon as there are too many, no more are tried."""
-    n = len(distances)
+    n = len(values)
     chance = np.random.default_rng(n)
     allowed = int(ALPHA * (SHUFFLES + 1)) - 1
-    batch = max(1, min(_BATCH, _MOST_CELLS // (n * n)))
+    as_strong = strength * (1.0 - _ROUNDING) - _ROUNDING**2
+    batch = max(1, min(_BATCH, _MOST_CELLS // n))
     bound = _StrengthBound(values, shortest) if n >= _MANY else None
     done = stronger = 0
     while done < SHUFFLES:
@@ -114,8 +175,7 @@ def _is_more_than_chance(
             orders = orders[bound.of(orders) >= _MARGIN * strength]
             if not len(orders):
                 continue
-        shuffled = distances[orders[:, :, None], orders[:, None, :]]
-        stronger += int((_strongest(shuffled, shortest)[0] >= strength - 1e-12).sum())
+        stronger += int((_strongest(values, orders, shortest)[0] >= as_strong).sum())
         if stronger > allowed:
             return False
     return True
