@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import venturi
 from venturi.model.calibration import KeptForecast
@@ -19,11 +19,12 @@ from venturi.model.machine import Machine
 from venturi.model.prediction import Prediction
 from venturi.model.shared_forecast import SharedForecast
 from venturi.model.workload import Workload
-from venturi.plan.make import PlanResult
-from venturi.predict.on_machine import profile_of
 from venturi.store.place import new_id
 from venturi.store.push import FORECASTS as SHARED_FORECASTS
 from venturi.store.result import shared, work_of
+
+if TYPE_CHECKING:
+    from venturi.plan.make import PlanResult
 
 FORECASTS = "forecast"
 PREDICTIONS = "prediction"
@@ -36,6 +37,8 @@ def keep_forecast(
     store: Path, workload: Workload, made: PlanResult, machine: Machine, found: Forecast
 ) -> Path:
     """Write a forecast with what tells the runs that test it. UserError where that cannot be."""
+    from venturi.predict.on_machine import profile_of
+
     profile = profile_of(machine)
     used = {item.file: item.used for item in made.substituted}
     kept = KeptForecast(
