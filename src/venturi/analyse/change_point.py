@@ -116,7 +116,8 @@ def _to_earlier_of_few(
     """The distances of each value to those before it, summed, for each order."""
     shuffled = values[orders]
     distances: NDArray[np.float64] = np.abs(shuffled[:, :, None] - shuffled[:, None, :])
-    return np.tril(distances).sum(axis=2)
+    summed: NDArray[np.float64] = np.tril(distances).sum(axis=2)
+    return summed
 
 
 def _to_earlier(values: NDArray[np.float64], orders: NDArray[np.intp]) -> NDArray[np.float64]:

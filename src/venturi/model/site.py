@@ -285,25 +285,39 @@ class SiteTested(Document):
     trials: list[ForecastTrial]
 
 
+class SiteKept(Document):
+    """What is kept of a subject beside its site."""
+
+    inputs: str
+    """A digest of what it was made from: its runs in their order, and the known changes."""
+    data: str
+    """A digest of the file of its `SiteGroup`."""
+    subject: SiteSubject
+
+
+class SiteKeptWorkload(Document):
+    """What is kept of the pages of a workload."""
+
+    inputs: str
+    """A digest of what they were made from: its subjects."""
+    contrasts: list[SiteContrast]
+
+
 class SiteState(Document):
     """What a site was built from, and the files that it has."""
 
-    schema_: Literal["venturi.site-state/2"] = Field("venturi.site-state/2", alias="schema")
+    schema_: Literal["venturi.site-state/3"] = Field("venturi.site-state/3", alias="schema")
     program: str
     """A digest of what draws pages and of the options; another one builds everything anew."""
-    known: str
-    """A digest of the known changes."""
     runs: str
-    """The name of the file beside this one that has a row for each run."""
-    subjects: dict[str, SiteSubject]
+    """The name of the file beside this one that has a line for each run."""
+    files: str
+    """The same, for each file of the site."""
+    kept: dict[str, SiteKept]
     """By group."""
-    contrasts: dict[str, list[SiteContrast]]
-    """By workload."""
+    workloads: dict[str, SiteKeptWorkload]
+    """By name."""
     tested: dict[str, SiteTested] = {}
     """By source and place in it: runs that do what a forecast is about."""
     machines: dict[str, SiteMachineFile] = {}
     """By source and name of the file."""
-    inputs: dict[str, str]
-    """Digests of what pages were drawn from, by path."""
-    files: dict[str, str]
-    """Digests of all pages, by path."""

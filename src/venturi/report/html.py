@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from venturi.model.record import Record
 from venturi.report import page
 from venturi.report.block import Cell, Figure, Page, TableBlock
+from venturi.report.figure.drawing_process import DrawingProcess
 from venturi.report.figure.svg import draw, why_not_drawn
 from venturi.report.palette import DARK
 from venturi.report.quantity import Units
@@ -47,9 +48,10 @@ def _bound(value: object) -> object:
     return _UNIT.sub(lambda found: found.group().replace(" ", "\u00a0"), value)
 
 
-def _svg(figure: Figure, prefix: str) -> Markup | None:
+def _svg(figure: Figure, prefix: str, process: DrawingProcess | None = None) -> Markup | None:
     """The picture; its text is escaped by the drawing library, its label by `draw`."""
-    drawn = draw(figure.spec, f"{prefix}-{figure.name}", f"{figure.title}. {figure.finding}")
+    label = f"{figure.title}. {figure.finding}"
+    drawn = draw(figure.spec, f"{prefix}-{figure.name}", label, process)
     return None if drawn is None else Markup(drawn)
 
 
@@ -88,6 +90,8 @@ class Frame:
     scripts: tuple[str, ...] = ()
     without_scripts: str = ""
     """What stands where a script draws, until it does; empty: none draws."""
+    drawing: DrawingProcess | None = None
+    """Draws the figures; None: this process does."""
 
 
 STYLE_NAME = "style.css"
@@ -104,7 +108,7 @@ def site_html(built: Page, frame: Frame) -> str:
             frame=frame,
             root=root,
             style=STYLE_NAME,
-            svg=_styleless,
+            svg=partial(_styleless, frame.drawing),
             inline=partial(_inline, root),
             body=partial(_body, root),
         )
@@ -144,9 +148,9 @@ def _environment() -> Environment:
 _STYLE = re.compile(r'^(<svg [^>]*?) style="width:([\d.]+)px"')
 
 
-def _styleless(figure: Figure, prefix: str) -> Markup | None:
+def _styleless(process: DrawingProcess | None, figure: Figure, prefix: str) -> Markup | None:
     """The picture without styles of its own, which a site's policy does not allow."""
-    drawn = _svg(figure, prefix)
+    drawn = _svg(figure, prefix, process)
     return None if drawn is None else Markup(_STYLE.sub(r'\1 width="\2"', str(drawn)))
 
 

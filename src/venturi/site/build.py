@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+import socket
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
 from venturi import __version__
+from venturi.execute.host import user_name
 from venturi.model.calibration import Calibration
 from venturi.model.history import KnownChange
 from venturi.model.published import Io500Result
 from venturi.model.result import digest_of
-from venturi.model.site import SiteContrast, SiteHealth, SiteMachineFile, SiteState
+from venturi.model.site import (
+    SiteContrast,
+    SiteHealth,
+    SiteKeptWorkload,
+    SiteMachineFile,
+    SiteState,
+)
+from venturi.report.figure import svg
 from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
 from venturi.site.contrast import contrasts_of
@@ -23,11 +34,11 @@ from venturi.site.machine_file import machine_files
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages
 from venturi.site.probe import FoundProbe, probes_of
-from venturi.site.scan import Scan, SiteContent
+from venturi.site.scan import Scan, SiteContent, workloads_of
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
-_SOURCES_OF_PAGES = ("report", "site", "analyse", "predict", "probe")
+_LIBRARIES = ("jinja2", "markupsafe", "numpy", "pydantic", "pydantic_core", "vl-convert-python")
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ class SiteBuild:
     runs: int
     """With a page."""
     read: int
-    """Runs that were read anew."""
+    """Runs that are new, or hold something else than before."""
     pages: int
     written: int
     removed: int
@@ -64,61 +75,70 @@ def build(request: SiteRequest) -> SiteBuild:
     sources = [Source(path) for path in request.sources]
     folder = SiteFolder(request.place)
     with folder.alone():
+        folder.open(program_of(request))
         return _build(request, sources, folder)
 
 
 def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) -> SiteBuild:
     known = [change for source in sources for change in source.known()]
-    program = _program(request)
-    before = folder.before if folder.before and folder.before.state.program == program else None
-    if before is None:
-        folder.before = None
-    known_digest = digest_of([one.to_data() for one in known])
-    is_known_same = before is not None and before.state.known == known_digest
-    scan = Scan(sources, known, folder.home, before, folder.names("run"))
-    content = scan.content(is_known_same)
-    lines = {run.line.id: run.line for run in content.runs.values() if run.line}
-    health = [
-        session
-        for source in sources
-        if source.is_store
-        for session in sessions_of(source.path, lines)
-    ]
-    probes = _probes(sources, content)
-    tested = tested_of(sources, content.runs, before.state.tested if before else {})
-    calibration, unshown = calibration_of(sources, content.runs, tested)
-    content.problems += unshown
-    machines, unread = machine_files(sources, before.state.machines if before else {})
-    content.problems += unread
-    pages = SitePages(request.title, request.units, folder)
-    contrasts = _draw(
-        pages,
-        scan,
-        content,
-        _SiteSurroundings(
-            health, probes, known, _published(sources), calibration, list(machines.values())
-        ),
-    )
-    state = SiteState(
-        schema_="venturi.site-state/2",
-        program=program,
-        known=known_digest,
-        runs=folder.keep_runs(content.runs),
-        subjects=content.subjects,
-        contrasts=contrasts,
-        tested=tested,
-        machines=machines,
-        inputs=folder.inputs,
-        files=folder.files,
-    )
-    removed = folder.finish(state)
+    scan = Scan(sources, known, folder.home, folder.before)
+    content = scan.read()
+    drawing = svg.begin() if content.changed else None
+    try:
+        scan.settle(content)
+        pages = SitePages(request.title, request.units, folder, drawing)
+        removed = _pages(sources, folder, known, pages, scan, content)
+    finally:
+        if drawing is not None:
+            drawing.close()
     return SiteBuild(
-        runs=len(lines),
-        read=len(content.changed),
+        runs=len(content.shown),
+        read=content.changed,
         pages=sum(path.endswith(".html") for path in folder.files),
         written=folder.written,
         removed=removed,
         problems=tuple(content.problems),
+    )
+
+
+def _pages(
+    sources: Sequence[Source],
+    folder: SiteFolder,
+    known: Sequence[KnownChange],
+    pages: SitePages,
+    scan: Scan,
+    content: SiteContent,
+) -> int:
+    """All pages, and the notes for the next time; how many pages were removed."""
+    before = folder.before.state if folder.before else None
+    machines_of = {run.id: run.machine for run in content.shown}
+    health = [
+        session
+        for source in sources
+        if source.is_store
+        for session in sessions_of(source.path, machines_of)
+    ]
+    probes = _probes(sources, content)
+    tested = tested_of(sources, content.shown, before.tested if before else {})
+    calibration, unshown = calibration_of(sources, content.shown, tested)
+    content.problems += unshown
+    machines, unread = machine_files(sources, before.machines if before else {})
+    content.problems += unread
+    beside = _SiteSurroundings(
+        health, probes, known, _published(sources), calibration, list(machines.values())
+    )
+    workloads = _draw(pages, scan, content, beside)
+    return folder.finish(
+        SiteState(
+            schema_="venturi.site-state/3",
+            program=folder.program,
+            runs=folder.keep_runs(content.runs.values()),
+            files=folder.keep_files(),
+            kept=content.kept,
+            workloads=workloads,
+            tested=tested,
+            machines=machines,
+        )
     )
 
 
@@ -139,12 +159,8 @@ def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]
     found: list[FoundProbe] = []
     for number, source in enumerate(sources):
         if source.is_store:
-            lines = [
-                run.line
-                for place, run in content.runs.items()
-                if run.line and place.startswith(f"{number}/")
-            ]
-            own, problems = probes_of(source.path, lines)
+            machines = [r.machine for r in content.shown if r.place.startswith(f"{number}/")]
+            own, problems = probes_of(source.path, machines)
             found += own
             content.problems += problems
     return found
@@ -152,24 +168,20 @@ def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]
 
 def _draw(
     pages: SitePages, scan: Scan, content: SiteContent, beside: _SiteSurroundings
-) -> dict[str, list[SiteContrast]]:
-    """All pages; the comparisons that have one, by workload."""
+) -> dict[str, SiteKeptWorkload]:
+    """All pages; what is kept of each workload."""
     pages.assets()
-    subjects = sorted(content.subjects.values(), key=lambda one: (one.name, one.machine))
-    lines = [run.line for run in content.runs.values() if run.line]
-    pages.runs(lines, content.changed)
-    contrasts: dict[str, list[SiteContrast]] = {}
-    by_name: dict[str, list[str]] = {}
-    for group in sorted(content.subjects, key=lambda key: content.subjects[key].machine):
-        by_name.setdefault(content.subjects[group].name, []).append(group)
-    for name, groups in sorted(by_name.items()):
-        if not content.touched.intersection(groups) and (kept := pages.kept_workload(name)):
-            contrasts[name] = kept.contrasts
-            continue
-        machines = {content.subjects[group].machine: group for group in groups}
-        contrasts[name] = _draw_workload(pages, scan, name, machines)
+    subjects = sorted(content.subjects, key=lambda one: (one.name, one.machine))
+    pages.runs(content.shown, scan.result)
+    workloads = {}
+    for name, groups in workloads_of(content.kept).items():
+        inputs = digest_of([[group, content.kept[group].inputs] for group in groups])
+        kept = pages.kept_workload(name, inputs)
+        workloads[name] = kept or SiteKeptWorkload(
+            inputs=inputs, contrasts=_draw_workload(pages, scan, content, name, inputs)
+        )
     nights = [one.night for one in beside.probes]
-    shown = {line.id for line in lines}
+    shown = {run.id for run in content.shown}
     for one in beside.probes:
         pages.probe(one.night, one.history(shown))
     every = {one.machine for one in subjects} | {one.machine for one in nights}
@@ -183,27 +195,30 @@ def _draw(
             [one for one in nights if one.machine == machine],
             [one for one in beside.files if one.machine == machine],
         )
-    pages.overviews(subjects, [one for own in contrasts.values() for one in own])
+    pages.overviews(subjects, [one for own in workloads.values() for one in own.contrasts])
     pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
-    pages.status(len(lines), subjects, beside.health, nights, whys, len(beside.published))
-    return contrasts
+    pages.status(len(shown), subjects, beside.health, nights, whys, len(beside.published))
+    return workloads
 
 
 def _draw_workload(
-    pages: SitePages, scan: Scan, name: str, groups: Mapping[str, str]
+    pages: SitePages, scan: Scan, content: SiteContent, name: str, inputs: str
 ) -> list[SiteContrast]:
-    """The pages of a workload, whose groups are given by machine; all its comparisons."""
-    results = {machine: scan.results(group) for machine, group in groups.items()}
+    """The pages of a workload; all its comparisons."""
+    groups = workloads_of(content.kept)[name]
+    runs = {content.kept[group].subject.machine: content.groups[group] for group in groups}
     contrasts = []
-    for contrast, found in contrasts_of(name, results, pages.kept_contrasts(name)):
+    for new, compared in contrasts_of(name, runs, scan.results):
+        contrast = pages.kept_contrast(name, new)
+        if contrast is None:
+            found = compared()
+            contrast = new.model_copy(update={"headline": found.headline if found else ""})
+            if found is not None:
+                pages.comparison(contrast, found)
         contrasts.append(contrast)
-        if found is not None:
-            pages.comparison(contrast, found)
-        else:
-            pages.keep_comparison(contrast)
-    pages.workload(name, [scan.group(group) for group in groups.values()], contrasts)
+    pages.workload(name, [scan.group(group, content) for group in groups], contrasts, inputs)
     return contrasts
 
 
@@ -217,15 +232,28 @@ def _published(sources: Sequence[Source]) -> list[Io500Result]:
     return [found[key] for key in sorted(found)]
 
 
-def _program(request: SiteRequest) -> str:
-    """A digest of what draws pages and of the options."""
+def program_of(request: SiteRequest) -> str:
+    """A digest of all that pages depend on beside the sources: programs, options, this host.
+
+    What a store's runs must not tell depends on the names of this host and its user.
+    """
     digest = hashlib.sha256()
-    for name in _SOURCES_OF_PAGES:
-        root = Path(str(files("venturi").joinpath(name)))
-        for path in sorted(root.rglob("*")):
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(path.read_bytes())
+    root = str(files("venturi"))
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if one != "__pycache__")
+        for name in sorted(names):
+            with open(os.path.join(folder, name), "rb") as file:
+                digest.update(file.read())
+    libraries = [(name, _version(name)) for name in _LIBRARIES]
     places = [os.path.realpath(path) for path in request.sources]
-    options = (__version__, request.title, request.units.value, *places)
-    digest.update(repr(options).encode("utf-8", "surrogateescape"))
+    here = (socket.gethostname(), user_name())
+    options = (__version__, sys.version, svg.why_not_drawn(), request.title, request.units.value)
+    digest.update(repr((options, libraries, places, here)).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:16]
+
+
+def _version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""

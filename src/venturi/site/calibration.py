@@ -17,7 +17,7 @@ _PRIVATE = "private: it names a host, a user or a path"
 
 
 def tested_of(
-    sources: Sequence[Source], runs: Mapping[str, KnownRun], before: Mapping[str, SiteTested]
+    sources: Sequence[Source], runs: Sequence[KnownRun], before: Mapping[str, SiteTested]
 ) -> dict[str, SiteTested]:
     """What each shown run says of forecasts of its work, by source and place in it.
 
@@ -31,22 +31,22 @@ def tested_of(
         for _, kept in keep.forecasts(source.path):
             if kept is not None:
                 by_work.setdefault(kept.work, []).append(kept)
-        for place, run in runs.items():
-            own, _, name = place.partition("/")
-            if own != str(number) or run.line is None or run.work not in by_work:
+        for run in runs:
+            own, _, name = run.place.partition("/")
+            if own != str(number) or run.work not in by_work:
                 continue
             forecasts = by_work[run.work]
-            inputs = digest_of(run.stamp, [one.id for one in forecasts])
-            old = before.get(place)
+            inputs = digest_of(run.digest, [one.to_data() for one in forecasts])
+            old = before.get(run.place)
             if old is None or old.inputs != inputs:
                 trials = trials_in(source.path / "runs" / name, forecasts)
                 old = SiteTested(inputs=inputs, trials=trials)
-            found[place] = old
+            found[run.place] = old
     return found
 
 
 def calibration_of(
-    sources: Sequence[Source], runs: Mapping[str, KnownRun], tested: Mapping[str, SiteTested]
+    sources: Sequence[Source], runs: Sequence[KnownRun], tested: Mapping[str, SiteTested]
 ) -> tuple[Calibration, list[str]]:
     """All that may be shown, and a sentence for each forecast or prediction that is not."""
     problems: list[str] = []
@@ -54,11 +54,7 @@ def calibration_of(
     proxies: dict[str, ProxyTrial] = {}
     trials: dict[tuple[str, str, str], ForecastTrial] = {}
     for number, source in enumerate(sources):
-        shown = {
-            run.line.id
-            for place, run in runs.items()
-            if run.line is not None and place.startswith(f"{number}/")
-        }
+        shown = {run.id for run in runs if run.place.startswith(f"{number}/")}
         for one in _from_others(source, shown, problems):
             ids.add(one.forecast)
             trials[one.forecast, one.run, one.phase] = one

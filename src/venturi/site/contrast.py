@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 from venturi.analyse.set_comparison import compared_sets
 from venturi.model.comparison import ComparisonSet
 from venturi.model.error import UserError
 from venturi.model.record import Level
+from venturi.model.result import Result
 from venturi.model.site import SiteContrast
 from venturi.report.site import address
-from venturi.site.kept_result import KeptResult
 from venturi.site.output import digest_of_text
+from venturi.site.run_index import KnownRun, RunLine
 
 _MOST_PAIRS = 45
 """Of machines, and of tags: those of ten."""
@@ -22,74 +25,85 @@ _FEWEST = 3
 _WEEK = timedelta(days=7)
 _BEFORE = timedelta(days=35)
 
-Sets = tuple[str, list[KeptResult], str, list[KeptResult]]
+Sets = tuple[str, list[KnownRun], str, list[KnownRun]]
+ResultsOf = Callable[[Sequence[KnownRun]], list[Result]]
 
 
 def contrasts_of(
-    name: str, results: Mapping[str, list[KeptResult]], before: Sequence[SiteContrast]
-) -> Iterator[tuple[SiteContrast, ComparisonSet | None]]:
-    """The comparisons of one workload; those whose runs are as `before` are not made again.
+    name: str, runs: Mapping[str, Sequence[KnownRun]], results_of: ResultsOf
+) -> Iterator[tuple[SiteContrast, Callable[[], ComparisonSet | None]]]:
+    """The comparisons of one workload, each with what makes it: None where nothing is alike.
 
-    Of each machine the results are given in their order.
+    Of each machine the runs are given in their order. A comparison has no headline yet.
     """
-    known = {one.key: one for one in before}
-    for first, own, second, others in _sets(results):
+    lines = {machine: [_SideRun(run, run.run()) for run in own] for machine, own in runs.items()}
+    for first, own, second, others in _sets(lines):
         key = address.plain(f"{name} {first} {second}")
         inputs = digest_of_text(
-            "\n".join([*(one.text for one in own), "", *(o.text for o in others)])
+            "\n".join([*(r.digest for r in own), "", *(r.digest for r in others)])
         )
-        if key in known and known[key].inputs == inputs:
-            yield known[key], None
-            continue
-        sides = [one.result() for one in own], [one.result() for one in others]
-        try:
-            found = compared_sets(*sides, (first, second))
-        except UserError:
-            found = None  # nothing alike
-        headline = found.headline if found else ""
-        first_title = f"{name}, {first}"
         yield (
             SiteContrast(
-                key=key, first=first_title, second=second, headline=headline, inputs=inputs
+                key=key, first=f"{name}, {first}", second=second, headline="", inputs=inputs
             ),
-            found,
+            partial(_compared, own, others, (first, second), results_of),
         )
 
 
-def _sets(results: Mapping[str, list[KeptResult]]) -> Iterator[Sets]:
-    for one, other in list(combinations(results, 2))[:_MOST_PAIRS]:
-        yield one, _newest(results[one]), other, _newest(results[other])
-    for machine, own in results.items():
+def _compared(
+    own: Sequence[KnownRun],
+    others: Sequence[KnownRun],
+    names: tuple[str, str],
+    results_of: ResultsOf,
+) -> ComparisonSet | None:
+    try:
+        return compared_sets(results_of(own), results_of(others), names)
+    except UserError:
+        return None  # nothing alike
+
+
+class _SideRun(NamedTuple):
+    """A run, and what says on which sides it is."""
+
+    run: KnownRun
+    line: RunLine
+
+
+def _sets(runs: Mapping[str, Sequence[_SideRun]]) -> Iterator[Sets]:
+    newest = {machine: _newest(own) for machine, own in runs.items()}
+    for one, other in list(combinations(runs, 2))[:_MOST_PAIRS]:
+        yield one, _plain(newest[one]), other, _plain(newest[other])
+    for machine, own in newest.items():
         yield from _weeks(machine, own)
-    every = [one for own in results.values() for one in own]
-    tags = sorted({tag for one in every for tag in one.tags})
+    every = [one for own in runs.values() for one in own]
+    tags = sorted({tag for one in every for tag in one.line.tags})
+    tagged = {tag: [one.run for one in every if tag in one.line.tags] for tag in tags}
     for tag, second in list(combinations(tags, 2))[:_MOST_PAIRS]:
-        yield f"tag {tag}", _tagged(every, tag), f"tag {second}", _tagged(every, second)
+        yield f"tag {tag}", tagged[tag], f"tag {second}", tagged[second]
 
 
-def _newest(results: Sequence[KeptResult]) -> list[KeptResult]:
+def _plain(runs: Sequence[_SideRun]) -> list[KnownRun]:
+    return [one.run for one in runs]
+
+
+def _newest(runs: Sequence[_SideRun]) -> list[_SideRun]:
     """The valid runs of the five weeks before the newest run."""
-    valid = [one for one in results if one.level != Level.INVALID.value]
-    last = _moment(valid[-1].started) if valid else None
-    return [one for one in valid if last and (_moment(one.started) or last) >= last - _BEFORE]
+    valid = [one for one in runs if one.line.level != Level.INVALID.value]
+    last = _moment(valid[-1].run.started) if valid else None
+    return [one for one in valid if last and (_moment(one.run.started) or last) >= last - _BEFORE]
 
 
-def _weeks(machine: str, results: Sequence[KeptResult]) -> Iterator[Sets]:
+def _weeks(machine: str, newest: Sequence[_SideRun]) -> Iterator[Sets]:
     """The last week of a subject, and the four before."""
-    newest = _newest(results)
-    if not newest:
-        return
-    last = _moment(newest[-1].started)
+    last = _moment(newest[-1].run.started) if newest else None
     if last is None:
         return
-    now = [one for one in newest if (_moment(one.started) or last) > last - _WEEK]
-    before = [one for one in newest if (_moment(one.started) or last) <= last - _WEEK]
+    now: list[KnownRun] = []
+    before: list[KnownRun] = []
+    for one in _plain(newest):
+        (now if (_moment(one.started) or last) > last - _WEEK else before).append(one)
     if min(len({one.session for one in side}) for side in (now, before)) >= _FEWEST:
         yield f"{machine} in the weeks before", before, f"{machine} in the last week", now
-
-
-def _tagged(results: Sequence[KeptResult], tag: str) -> list[KeptResult]:
-    return [one for one in results if tag in one.tags]
 
 
 def _moment(text: str) -> datetime | None:

@@ -10,15 +10,14 @@ from venturi.model.health import Health
 from venturi.model.site import SiteHealth
 from venturi.report import quantity
 from venturi.report.health import state_of
-from venturi.site.run_index import RunLine
 
 
-def sessions_of(store: Path, runs: Mapping[str, RunLine]) -> list[SiteHealth]:
-    """The sessions of a store whose run is shown, oldest first."""
+def sessions_of(store: Path, machines: Mapping[str, str]) -> list[SiteHealth]:
+    """The sessions of a store whose run is shown, oldest first; `machines` are those of runs."""
     found = []
     for path in sorted((store / FOLDER).glob("*.json")):
-        run = runs.get(path.stem)
-        if run is None:
+        machine = machines.get(path.stem)
+        if machine is None:
             continue  # a baseline, or a run that is gone
         try:
             health = Health.model_validate_json(path.read_text("utf-8"), by_alias=True)
@@ -27,7 +26,7 @@ def sessions_of(store: Path, runs: Mapping[str, RunLine]) -> list[SiteHealth]:
         found.append(
             SiteHealth(
                 id=health.id,
-                machine=run.machine,
+                machine=machine,
                 suite=health.suite,
                 started=health.started,
                 state=state_of(health),

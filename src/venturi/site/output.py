@@ -7,26 +7,44 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.site import SiteState, SiteSubject
-from venturi.site.run_index import KnownRun, name_of, runs_of, text_of
+from venturi.model.site import SiteState
+from venturi.site.mark import ABSENT, YOUNG, mark_of, settled_ns
+from venturi.site.run_index import KnownRun, runs_of, text_of
 
 STATE_FOLDER = ".venturi"
 _STATE = "state.json"
+_SEAL = "state.sha256"
 _BEGUN = "begun.txt"
 """The pages that a build was about to write, one a line: also those of one that was killed."""
-_RUNS = re.compile(r"runs-[0-9a-f]{16}\.json")
+_LISTS = re.compile(r"(runs|files)-[0-9a-f]{16}\.txt")
+_EVER = 1 << 63
 _OURS = re.compile(r"([a-z0-9][a-z0-9_.-]*/)?[a-z0-9][a-z0-9_.-]*")
 
 
 def digest_of_text(text: str) -> str:
     """A digest that tells texts apart."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return _digest_of(text.encode("utf-8", "surrogatepass"))
+
+
+def _digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+class SiteFile(NamedTuple):
+    """A file of the site as it was written."""
+
+    inputs: str
+    """A digest of what it was drawn from; empty: it is written whenever the site is built."""
+    digest: str
+    """Empty: a build that was killed began to write it."""
+    mark: str = YOUNG
 
 
 @dataclass(frozen=True)
@@ -37,22 +55,20 @@ class SiteBefore:
     runs: dict[str, KnownRun]
     """By source and place in it."""
 
-    @property
-    def subjects(self) -> dict[str, SiteSubject]:
-        """By group."""
-        return self.state.subjects
-
 
 class SiteFolder:
-    """What a site has, and what it is to have."""
+    """What a site has, and what it is to have.
+
+    A page stays where it was drawn from the same, and still is what was drawn: that its file did
+    not change is told by its mark, and where that is another one or young, by what it holds.
+    """
 
     def __init__(self, place: Path) -> None:
         """UserError where the folder cannot be used: it has files that no site wrote."""
         self.place = place
         self.home = place / STATE_FOLDER
-        self.files: dict[str, str] = {}
-        self.inputs: dict[str, str] = {}
-        self.written = 0
+        self.files: dict[str, SiteFile] = {}
+        self._written: list[str] = []
         if place.exists() and not place.is_dir():
             raise UserError(f"{place}: this is no directory", "choose another with -o")
         if place.is_dir() and any(place.iterdir()) and not self.home.is_dir():
@@ -66,34 +82,56 @@ class SiteFolder:
             raise UserError(
                 f"{place}: cannot be made: {error.strerror}", "choose another directory with -o"
             ) from None
+        self.before: SiteBefore | None = None
+        self._old: dict[str, SiteFile] = {}
+        self._is_same_program = False
+        self.program = ""
+
+    def open(self, program: str) -> None:
+        """Takes up what is there; pages that another program drew are drawn anew."""
+        self.program = program
+        self._settled_ns = settled_ns()
         state = self._state()
-        self.before = self._with_runs(state)
-        self._before = {p: d for p, d in self._known(state).items() if _OURS.fullmatch(p)}
+        self._old = self._files([state.files] if state else sorted(os.listdir(self.home)))
+        if state is not None:
+            self._is_same_program = state.program == program
+            self.before = self._with_runs(state) if self._is_same_program else None
+        with contextlib.suppress(OSError):
+            for path in (self.home / _BEGUN).read_text("utf-8").split():
+                if _OURS.fullmatch(path):
+                    self._old.setdefault(path, SiteFile("", ""))
 
     def _state(self) -> SiteState | None:
         """The state of the last time; None: there is none, or one of another version."""
         try:
-            return parse_json(SiteState, (self.home / _STATE).read_bytes())
-        except (OSError, DocumentError):
+            data = (self.home / _STATE).read_bytes()
+            seal = (self.home / _SEAL).read_text("ascii")
+            return parse_json(SiteState, data) if seal == _seal_of(data) else None
+        except (OSError, ValueError, DocumentError):
             return None
 
-    def _with_runs(self, state: SiteState | None) -> SiteBefore | None:
-        """What was built the last time; None where the index of runs is not the state's."""
-        if state is None or not _RUNS.fullmatch(state.runs):
-            return None
+    def _listed(self, name: str) -> bytes:
+        """A file that the state names by its digest. ValueError or OSError: it is none."""
+        data = (self.home / name).read_bytes() if _LISTS.fullmatch(name) else b""
+        if name.partition("-")[2] != f"{_digest_of(data)}.txt":
+            raise ValueError(name)
+        return data
+
+    def _files(self, names: Iterable[str]) -> dict[str, SiteFile]:
+        """The files of the site by the first of these lists that is one."""
+        for name in names:
+            with contextlib.suppress(OSError, ValueError, TypeError):
+                rows = [row.split("\t") for row in self._listed(name).decode().splitlines()]
+                if name.startswith("files") and all(_OURS.fullmatch(row[0]) for row in rows):
+                    return {row[0]: SiteFile(*row[1:]) for row in rows}
+        return {}
+
+    def _with_runs(self, state: SiteState) -> SiteBefore | None:
+        """What was built the last time; None where the list of runs is not the state's."""
         try:
-            data = (self.home / state.runs).read_bytes()
-            return SiteBefore(state, runs_of(data)) if name_of(data) == state.runs else None
+            return SiteBefore(state, runs_of(self._listed(state.runs)))
         except (OSError, ValueError):
             return None
-
-    def _known(self, state: SiteState | None) -> dict[str, str]:
-        """All files of the site, also those of a build that was killed."""
-        known = dict(state.files) if state else {}
-        with contextlib.suppress(OSError):
-            for path in (self.home / _BEGUN).read_text("utf-8").split():
-                known.setdefault(path, "")
-        return known
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -102,49 +140,55 @@ class SiteFolder:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def names(self, folder: str) -> set[str]:
-        """What is in a folder of the site."""
+    @property
+    def written(self) -> int:
+        """How many files were written."""
+        return len(self._written)
+
+    def keep(self, path: str, inputs: str) -> bool:
+        """Leaves a page that was drawn from the same and is as it was drawn; False for another."""
+        old = self._old.get(path)
+        if old is None or not self._is_same_program or not old.inputs or old.inputs != inputs:
+            return False
+        now = self._looked_at(path, old)
+        if now is not None:
+            self.files[path] = now
+        return now is not None
+
+    def _looked_at(self, path: str, old: SiteFile) -> SiteFile | None:
+        """A file as it was written, with its mark of today; None: it is not as it was written."""
+        target = f"{self.place}/{path}"
+        mark = mark_of(target, self._settled_ns)
+        if mark == old.mark and mark != YOUNG:
+            return old
+        if mark == ABSENT or not old.digest or os.path.islink(target):
+            return None
         try:
-            return set(os.listdir(self.place / folder))
+            with open(target, "rb") as file:
+                same = _digest_of(file.read()) == old.digest
         except OSError:
-            return set()
-
-    def has(self, path: str) -> bool:
-        """Whether a page of the last time is there."""
-        return bool(self._before.get(path)) and (self.place / path).is_file()
-
-    def keep(self, path: str, there: bool | None = None) -> bool:
-        """Leaves a page as it is; False where it is not there any more.
-
-        `there` says whether it is, where the folder was listed.
-        """
-        if not self._before.get(path):
-            return False
-        if not ((self.place / path).is_file() if there is None else there):
-            return False
-        self.files[path] = self._before[path]
-        return True
+            return None
+        return old._replace(mark=mark) if same else None
 
     def draw(self, path: str, inputs: str, page: Callable[[], str]) -> None:
         """A page that is drawn only where its inputs are not what they were."""
         digest = digest_of_text(inputs)
-        same = self.before is not None and self.before.state.inputs.get(path) == digest
-        if not (same and self.keep(path)):
-            self.write(path, page())
-        self.inputs[path] = digest
+        if not self.keep(path, digest):
+            self.write(path, page(), digest)
 
-    def write(self, path: str, text: str) -> None:
-        """Writes a page unless it has this text. UserError where that cannot be."""
+    def write(self, path: str, text: str, inputs: str = "") -> None:
+        """Writes a file unless it has this text. UserError where that cannot be."""
         data = text.encode("utf-8", "replace")
-        digest = hashlib.sha256(data).hexdigest()[:16]
-        self.files[path] = digest
+        digest = _digest_of(data)
         target = self.place / path
-        if self._before.get(path) == digest and target.is_file():
+        old = self._old.get(path)
+        if old is not None and old.digest == digest and (now := self._looked_at(path, old)):
+            self.files[path] = now._replace(inputs=inputs)
             return
-        if path not in self._before and target.exists():
+        if old is None and target.exists():
             raise UserError(f"{target}: no site wrote this file", "move it, or choose another -o")
         try:
-            if path not in self._before:
+            if old is None:
                 with (self.home / _BEGUN).open("a", encoding="utf-8") as file:
                     file.write(f"{path}\n")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -153,39 +197,53 @@ class SiteFolder:
             raise UserError(
                 f"{target}: cannot be written: {error.strerror}", "choose another directory with -o"
             ) from None
-        self.written += 1
+        self.files[path] = SiteFile(inputs, digest, mark_of(str(target), _EVER))
+        self._written.append(path)
 
-    def keep_runs(self, runs: Mapping[str, KnownRun]) -> str:
-        """Keeps the index of runs beside the one of the last time; its name, for the state."""
-        data = text_of(runs)
-        name = name_of(data)
-        if not (self.home / name).is_file():
+    def keep_runs(self, runs: Iterable[KnownRun]) -> str:
+        """Keeps the list of runs beside the one of the last time; its name, for the state."""
+        return self._keep_list("runs", text_of(runs))
+
+    def keep_files(self) -> str:
+        """Keeps the list of the site's files, as `keep_runs`; all of them are written before."""
+        before_ns = settled_ns()
+        for path in self._written:
+            written = self.files[path]
+            if mark_of(f"{self.place}/{path}", before_ns) != written.mark:
+                self.files[path] = written._replace(mark=YOUNG)
+        lines = (f"{path}\t{chr(9).join(file)}\n" for path, file in self.files.items())
+        return self._keep_list("files", "".join(lines).encode())
+
+    def _keep_list(self, kind: str, data: bytes) -> str:
+        name = f"{kind}-{_digest_of(data)}.txt"
+        try:
+            self._listed(name)
+        except (OSError, ValueError):
             _replace(self.home / name, data)
         return name
 
     def finish(self, state: SiteState) -> int:
-        """Keeps the state, and removes pages of what is gone that are as they were written.
-
-        Returns how many were removed.
-        """
+        """Keeps the state, and removes the site's pages of what is gone; how many these were."""
         removed = 0
-        for path in sorted(self._before.keys() - self.files.keys()):
-            target = self.place / path
-            if target.is_symlink() or not target.is_file():
-                continue
-            if hashlib.sha256(target.read_bytes()).hexdigest()[:16] == self._before[path]:
-                target.unlink()
+        for path in sorted(self._old.keys() - self.files.keys()):
+            with contextlib.suppress(FileNotFoundError, IsADirectoryError, NotADirectoryError):
+                (self.place / path).unlink()
                 removed += 1
-        if self.before is not None:
-            for group in self.before.subjects.keys() - state.subjects.keys():
-                for ending in ("json", "jsonl"):
-                    (self.home / f"{group}.{ending}").unlink(missing_ok=True)
-        _replace(self.home / _STATE, state.to_json().encode())
-        for name in self.names(STATE_FOLDER):
-            if _RUNS.fullmatch(name) and name != state.runs:
+        data = state.to_json().encode()
+        _replace(self.home / _SEAL, _seal_of(data).encode())
+        _replace(self.home / _STATE, data)
+        subjects = {f"{group}.{ending}" for group in state.kept for ending in ("json", "jsonl")}
+        for name in os.listdir(self.home):
+            is_old = _LISTS.fullmatch(name) and name not in (state.runs, state.files)
+            if is_old or (name.endswith((".json", ".jsonl")) and name not in {*subjects, _STATE}):
                 (self.home / name).unlink(missing_ok=True)
         (self.home / _BEGUN).unlink(missing_ok=True)
         return removed
+
+
+def _seal_of(data: bytes) -> str:
+    """As `sha256sum` writes it."""
+    return f"{hashlib.sha256(data).hexdigest()}  {_STATE}\n"
 
 
 def _replace(target: Path, data: bytes) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from venturi.model.site import (
     SiteContrast,
     SiteGroup,
     SiteHealth,
+    SiteKeptWorkload,
     SiteMachine,
     SiteMachineFile,
     SiteProbe,
@@ -30,6 +31,7 @@ from venturi.model.site import (
 )
 from venturi.report import comparison
 from venturi.report.block import Block, Figure, Page
+from venturi.report.figure.drawing_process import DrawingProcess
 from venturi.report.html import (
     STYLE_NAME,
     Frame,
@@ -53,7 +55,7 @@ from venturi.report.site import (
 )
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
-from venturi.site.run_index import RunLine
+from venturi.site.run_index import KnownRun
 from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
 
@@ -76,18 +78,14 @@ _CHOSEN = "Choosing needs scripts; the page of the workload lists comparisons th
 _RUNS_A_PAGE = 500
 
 
-@dataclass(frozen=True)
-class KeptWorkload:
-    """A workload whose pages stay as they are."""
-
-    contrasts: list[SiteContrast]
-
-
 class SitePages:
     """Draws pages into a site's folder."""
 
-    def __init__(self, title: str, units: Units, folder: SiteFolder) -> None:
+    def __init__(
+        self, title: str, units: Units, folder: SiteFolder, drawing: DrawingProcess | None
+    ) -> None:
         self._title = title
+        self._drawing = drawing
         self._units = units
         self._folder = folder
 
@@ -98,56 +96,57 @@ class SitePages:
         self._folder.write(EXPLORE_NAME, explore_script())
         self._folder.write(CHOOSE_NAME, choose_script())
 
-    def runs(self, lines: Sequence[RunLine], changed: Mapping[str, Result]) -> None:
+    def runs(self, shown: Sequence[KnownRun], result_of: Callable[[KnownRun], Result]) -> None:
         """A page for each run, and the lists of all."""
-        there = self._folder.names("run")
-        for line in lines:
-            path = address.run(line.id)
-            is_there = path.partition("/")[2] in there
-            if line.id in changed or not self._folder.keep(path, is_there):
-                page = run.page_of(SiteRunPage(result=changed[line.id]), self._units)
-                self._folder.write(path, self._html(page, path))
-        ordered = sorted(lines, key=lambda one: (one.started, one.id))
+        for one in shown:
+            if not self._folder.keep(one.page, one.digest):
+                page = run.page_of(SiteRunPage(result=result_of(one)), self._units)
+                self._folder.write(one.page, self._html(page, one.page), one.digest)
+        ordered = sorted(shown, key=lambda one: (one.started, one.id))
         parts = [ordered[i : i + _RUNS_A_PAGE] for i in range(0, len(ordered), _RUNS_A_PAGE)]
         for number, part in enumerate(parts, 1):
             self._folder.draw(
-                address.run_list(number), json.dumps(part), partial(self._run_list, number, part)
+                address.run_list(number),
+                "\n".join(one.line for one in part),
+                partial(self._run_list, number, part),
             )
         path = address.RUNS
-        self._folder.write(path, self._html(overview.run_index(len(lines), len(parts)), path))
+        self._folder.write(path, self._html(overview.run_index(len(shown), len(parts)), path))
 
-    def _run_list(self, number: int, part: Sequence[RunLine]) -> str:
-        found = SiteRunList(number=number, runs=[line.document() for line in part])
+    def _run_list(self, number: int, part: Sequence[KnownRun]) -> str:
+        found = SiteRunList(number=number, runs=[one.run().document() for one in part])
         page = overview.run_list(found, self._units)
         return self._html(page, address.run_list(number), (SCRIPT_NAME,))
 
-    def kept_workload(self, name: str) -> KeptWorkload | None:
-        """A workload as it was; None where a page of it is not there any more."""
+    def kept_workload(self, name: str, inputs: str) -> SiteKeptWorkload | None:
+        """A workload as it was; None where it is another, or a page of it is not as it was."""
         before = self._folder.before
-        contrasts = before.state.contrasts.get(name) if before else None
-        if contrasts is None:
+        kept = before.state.workloads.get(name) if before else None
+        if kept is None or kept.inputs != inputs:
             return None
         own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
-        paths = [*own, *(contrast_path(one) for one in contrasts if one.headline)]
-        return KeptWorkload(contrasts) if all([self._folder.keep(path) for path in paths]) else None
-
-    def kept_contrasts(self, name: str) -> list[SiteContrast]:
-        """The comparisons of a workload whose pages are there as they were."""
-        before = self._folder.before
-        contrasts = before.state.contrasts.get(name, []) if before else []
-        return [
-            one for one in contrasts if self._folder.has(contrast_path(one)) or not one.headline
+        found = [self._folder.keep(path, inputs) for path in own]
+        found += [
+            self._folder.keep(contrast_path(one), one.inputs)
+            for one in kept.contrasts
+            if one.headline
         ]
+        return kept if all(found) else None
 
-    def keep_comparison(self, contrast: SiteContrast) -> None:
-        """Leave the page of a comparison, if it has one, as it is."""
-        if contrast.headline:
-            self._folder.keep(contrast_path(contrast))
+    def kept_contrast(self, name: str, contrast: SiteContrast) -> SiteContrast | None:
+        """A comparison whose page, if it has one, is as it was; None for any other."""
+        before = self._folder.before
+        kept = before.state.workloads.get(name) if before else None
+        for one in kept.contrasts if kept else ():
+            if (one.key, one.inputs) == (contrast.key, contrast.inputs):
+                path = contrast_path(one)
+                return one if not one.headline or self._folder.keep(path, one.inputs) else None
+        return None
 
     def workload(
-        self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast]
+        self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast], inputs: str
     ) -> None:
-        """The page of a workload."""
+        """The pages of a workload."""
         series = [one for group in groups for one in group.series]
         series.sort(key=lambda one: one.trend is not Trend.WORSE)
         found = SiteWorkload(
@@ -159,21 +158,22 @@ class SitePages:
             contrasts=[one for one in contrasts if one.headline],
         )
         path = address.workload(name)
-        self._folder.write(path, self._html(workload.page_of(found, self._units), path))
-        self._folder.write(address.data(name), _script_of(found))
+        self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
+        self._folder.write(address.data(name), _script_of(found), inputs)
         for path, script, page, text in (
             (address.explore(name), EXPLORE_NAME, overview.exploration(name), _EXPLORED),
             (address.choose(name), CHOOSE_NAME, overview.choice(name), _CHOSEN),
         ):
             frame = Frame(self._title, LINKS, path, (address.data(name), script), text)
-            self._folder.write(path, site_html(page, frame))
+            self._folder.write(path, site_html(page, frame), inputs)
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
         """The page of two sets of runs."""
         path = contrast_path(contrast)
         page = comparison.page_of(found, self._units)
         differs = any(row.is_significant for part in found.parts for row in part.rows)
-        self._folder.write(path, self._html(_with_figures(page, 1 if differs else 0), path))
+        text = self._html(_with_figures(page, 1 if differs else 0), path)
+        self._folder.write(path, text, contrast.inputs)
 
     def machine(
         self,
@@ -265,7 +265,7 @@ class SitePages:
         )
 
     def _html(self, page: Page, path: str, scripts: tuple[str, ...] = ()) -> str:
-        return site_html(page, Frame(self._title, LINKS, path, scripts))
+        return site_html(page, Frame(self._title, LINKS, path, scripts, drawing=self._drawing))
 
 
 def contrast_path(contrast: SiteContrast) -> str:

@@ -24,7 +24,6 @@ from venturi.probe.rollup import DAY_NS, HOUR_NS, quantile_of
 from venturi.probe.run_phase import runs_between
 from venturi.probe.slowdown import CACHE_BELOW, level_of
 from venturi.probe.span import Span
-from venturi.site.run_index import RunLine
 from venturi.store.public import names_somebody
 
 _NIGHT_BEGINS_H, _NIGHT_H = 20, 12
@@ -48,13 +47,13 @@ class FoundProbe:
         return history_of([self.folder], span, runs, single_ns)
 
 
-def probes_of(store: Path, runs: Sequence[RunLine]) -> tuple[list[FoundProbe], list[str]]:
+def probes_of(store: Path, machines: Sequence[str]) -> tuple[list[FoundProbe], list[str]]:
     """Return the probes of a store, and a sentence for each that is not shown.
 
-    They belong to the machine on which most runs of the store were made.
+    They belong to the machine on which most runs of the store were made; `machines` has one for
+    each of its runs.
     """
-    machines = Counter(run.machine for run in runs)
-    most = sorted(machines.items(), key=lambda one: (-one[1], one[0]))
+    most = sorted(Counter(machines).items(), key=lambda one: (-one[1], one[0]))
     machine = most[0][0] if most else _own_machine()
     found, problems = [], []
     for path in sorted(probe_folder(store).glob(f"*/{TARGET_NAME}")):

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from venturi.model.error import UserError
 from venturi.model.history import KnownChange, KnownChanges
-from venturi.model.result import Result
+from venturi.model.result import Result, digest_of
 from venturi.model.yaml_text import load_yaml
+from venturi.site.mark import YOUNG, mark_of
 from venturi.store.public import PUBLIC_FACTS, public
 from venturi.store.result import (
     RECORD_NAME,
@@ -37,7 +38,7 @@ _STORE_NAMES = (
     "prediction",
     "trial",
 )
-_STAMPED = (RESULT_NAME, RECORD_NAME, SEAL_NAME)
+_MARKED = (RESULT_NAME, RECORD_NAME, SEAL_NAME)
 """What of a run is read."""
 
 
@@ -47,8 +48,8 @@ class Stored:
 
     place: str
     """Where it is, in the source."""
-    stamp: str
-    """What is another text once the run has changed."""
+    mark: str
+    """What is another text once the run has changed; empty: only its files tell."""
 
 
 class Source:
@@ -66,19 +67,31 @@ class Source:
                 "a store has runs/, a checkout has results/; clone a bare repository first",
             )
 
-    def runs(self) -> Iterator[Stored]:
-        """All runs, in the order of their names."""
+    def runs(self, before_ns: int) -> Iterator[Stored]:
+        """All runs, in the order of their names; those that changed after `before_ns` are young."""
         if not self.is_store:
             folder = self.path / "results"
             for file in shared(folder) if folder.is_dir() else ():
                 place = file.relative_to(self.path).as_posix()
-                yield Stored(place, _digest(file))
+                yield Stored(place, mark_of(str(file), before_ns))
             return
         runs = os.path.join(self.path, "runs")  # 60 000 objects of Path take longer than the looks
+        tags = {run: f" {digest_of(own)}" for run, own in self._tags.items()}
         for name in _folders(self.path / "runs"):
-            stamps = [_stamp(f"{runs}/{name}/{one}") for one in _STAMPED]
-            tags = ",".join(self._tags.get(name, ()))
-            yield Stored(name, f"{' '.join(stamps)} {tags}")
+            marks = [mark_of(f"{runs}/{name}/{one}", before_ns) for one in _MARKED]
+            yield Stored(name, f"{' '.join(marks)}{tags.get(name, '')}" if all(marks) else YOUNG)
+
+    def content(self, stored: Stored) -> str:
+        """A digest of a run's file in a checkout: each clone gives files other times.
+
+        Empty in a store.
+        """
+        if self.is_store:
+            return ""
+        try:
+            return sha256_of(self.path / stored.place)
+        except OSError:
+            return ""
 
     def load(self, stored: Stored) -> Result:
         """A run's shared fields. UserError for one that is damaged, or must not be shared."""
@@ -109,20 +122,3 @@ def _folders(runs: Path) -> list[str]:
             return sorted(one.name for one in found if one.name[0] != "." and one.is_dir())
     except FileNotFoundError:
         return []
-
-
-def _digest(path: Path) -> str:
-    """Of a file's bytes: each clone of a repository gives its files other times."""
-    try:
-        return sha256_of(path)
-    except OSError:
-        return "-"
-
-
-def _stamp(path: str) -> str:
-    """The size of a file and when it was changed; `-`: there is none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return "-"
-    return f"{found.st_size}-{found.st_mtime_ns}"

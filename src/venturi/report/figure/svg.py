@@ -8,6 +8,7 @@ import resource
 from typing import Any
 
 from venturi.model.limit import soft_limit
+from venturi.report.figure.drawing_process import DrawingProcess
 from venturi.report.figure.theme import VEGA_LITE
 
 _NOISE = (
@@ -59,17 +60,32 @@ def why_not_drawn() -> str:
     return ""
 
 
-def draw(spec: dict[str, Any], name: str, label: str) -> str | None:
+def begin() -> DrawingProcess | None:
+    """A process that draws for `draw`, to be closed; None where figures or it cannot be."""
+    if why_not_drawn():
+        return None
+    try:
+        return DrawingProcess(VEGA_LITE)
+    except OSError:
+        return None
+
+
+def draw(
+    spec: dict[str, Any], name: str, label: str, process: DrawingProcess | None = None
+) -> str | None:
     """The figure as an `<svg>` element; none where figures cannot be drawn.
 
     `name` keeps the element's ids apart from those of other figures on the page; `label` says
-    in words what the figure shows, for readers who do not see it.
+    in words what the figure shows, for readers who do not see it. `process` draws it, if it can.
     """
     if why_not_drawn():
         return None
-    import vl_convert
+    drawn = process.draw(spec) if process is not None else None
+    if drawn is None:
+        import vl_convert
 
-    text = _slim(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))
+        drawn = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[])
+    text = _slim(drawn)
     text = re.sub(r'(<[^>]*) id="([^"]+)"', rf'\1 id="{name}-\2"', text)
     text = text.replace("url(#", f"url(#{name}-")
     size = _SIZE.match(text)
