@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
 from probe.test_plot import kept
 from venturi.execute.host import user_name
+from venturi.model.probe import ProbeKind
+from venturi.probe.place import ring_path
 from venturi.probe.rollup import DAY_NS, HOUR_NS
 from venturi.probe.run_phase import mount_of
 
@@ -72,7 +75,10 @@ def test_a_second_build_draws_a_probe_only_where_it_measured_more(
     fresh = tmp_path / "fresh"
     made(fresh, probed.store)
     assert pages(fresh) == before
+    ring = ring_path(probed.folder, ProbeKind.METADATA)
+    times = ring.stat()
     put(probed, samples_of(3 * 5760, 400, BEGIN_NS + 3 * DAY_NS, STEP_NS, 1e6))
+    os.utime(ring, ns=(times.st_atime_ns, times.st_mtime_ns))  # it is memory of a probe
     assert made(place, probed.store).written > 0
     changed = {path for path, data in pages(place).items() if before[path] != data}
     assert any(path.startswith("probe/") for path in changed)

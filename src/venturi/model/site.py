@@ -131,6 +131,16 @@ class SiteProbe(Document):
     rows: list[SiteNightRow]
 
 
+class SiteKeptProbe(Document):
+    """What is kept of a probe's target."""
+
+    inputs: str
+    """A digest of what it was made from: all that its probe wrote, and the machine's name."""
+    end_ns: Count
+    """When the newest measurement was, since 1970."""
+    night: SiteProbe
+
+
 class SiteStatus(Document):
     """The first page."""
 
@@ -321,3 +331,5 @@ class SiteState(Document):
     """By source and place in it: runs that do what a forecast is about."""
     machines: dict[str, SiteMachineFile] = {}
     """By source and name of the file."""
+    probes: dict[str, SiteKeptProbe] = {}
+    """By source and name of the target's folder."""

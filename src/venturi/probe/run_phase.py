@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -73,9 +73,17 @@ def runs_between(
     named = {find(store, name): True for name in names}
     folders = dict.fromkeys(named, True)
     for entry in entries(store) if (store / "runs").is_dir() else ():
-        if entry.level == UNREADABLE or not _may_touch(entry.started, begin_ns, end_ns):
+        if entry.level == UNREADABLE or not may_touch(entry.started, begin_ns, end_ns):
             continue
         folders.setdefault(store / "runs" / entry.id, False)
+    return runs_in(folders, begin_ns, end_ns)
+
+
+def runs_in(folders: Mapping[Path, bool], begin_ns: int, end_ns: int) -> list[TimedRun]:
+    """Return the runs in these folders that went on in a time; True: that one is named.
+
+    Raises UserError for a named one that cannot be read; others are left out.
+    """
     found = []
     for folder, is_named in folders.items():
         try:
@@ -90,7 +98,8 @@ def runs_between(
     return sorted(touching, key=lambda run: run.phases[0].begin_ns)
 
 
-def _may_touch(started: str, begin_ns: int, end_ns: int) -> bool:
+def may_touch(started: str, begin_ns: int, end_ns: int) -> bool:
+    """Whether a run that began then may have gone on in a time."""
     try:
         at_ns = datetime.fromisoformat(started).timestamp() * 1e9
     except ValueError:

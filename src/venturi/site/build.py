@@ -6,7 +6,7 @@ import hashlib
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
@@ -21,6 +21,7 @@ from venturi.model.result import digest_of
 from venturi.model.site import (
     SiteContrast,
     SiteHealth,
+    SiteKeptProbe,
     SiteKeptWorkload,
     SiteMachineFile,
     SiteState,
@@ -118,7 +119,7 @@ def _pages(
         if source.is_store
         for session in sessions_of(source.path, machines_of)
     ]
-    probes = _probes(sources, content)
+    probes = _probes(sources, content, before.probes if before else {})
     tested = tested_of(sources, content.shown, before.tested if before else {})
     calibration, unshown = calibration_of(sources, content.shown, tested)
     content.problems += unshown
@@ -138,6 +139,7 @@ def _pages(
             workloads=workloads,
             tested=tested,
             machines=machines,
+            probes={one.place: one.kept for one in probes},
         )
     )
 
@@ -154,13 +156,14 @@ class _SiteSurroundings:
     files: Sequence[SiteMachineFile]
 
 
-def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]:
+def _probes(
+    sources: Sequence[Source], content: SiteContent, before: Mapping[str, SiteKeptProbe]
+) -> list[FoundProbe]:
     """The probes of all stores; what is not shown goes to the problems."""
     found: list[FoundProbe] = []
     for number, source in enumerate(sources):
         if source.is_store:
-            machines = [r.machine for r in content.shown if r.place.startswith(f"{number}/")]
-            own, problems = probes_of(source.path, machines)
+            own, problems = probes_of(number, source.path, content.shown, before)
             found += own
             content.problems += problems
     return found
@@ -180,10 +183,9 @@ def _draw(
         workloads[name] = kept or SiteKeptWorkload(
             inputs=inputs, contrasts=_draw_workload(pages, scan, content, name, inputs)
         )
-    nights = [one.night for one in beside.probes]
-    shown = {run.id for run in content.shown}
+    nights = [one.kept.night for one in beside.probes]
     for one in beside.probes:
-        pages.probe(one.night, one.history(shown))
+        pages.probe(one)
     every = {one.machine for one in subjects} | {one.machine for one in nights}
     every |= {one.machine for one in beside.files}
     for machine in sorted(every):
@@ -199,7 +201,7 @@ def _draw(
     pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
-    pages.status(len(shown), subjects, beside.health, nights, whys, len(beside.published))
+    pages.status(len(content.shown), subjects, beside.health, nights, whys, len(beside.published))
     return workloads
 
 

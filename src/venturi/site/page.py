@@ -12,7 +12,6 @@ from venturi.model.calibration import Calibration
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
 from venturi.model.history import KnownChange, Trend
-from venturi.model.probe_history import ProbeHistory
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
 from venturi.model.site import (
@@ -55,6 +54,7 @@ from venturi.report.site import (
 )
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
+from venturi.site.probe import FoundProbe
 from venturi.site.run_index import KnownRun
 from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
@@ -196,9 +196,14 @@ class SitePages:
         )
         self._draw(address.machine(name), found, machine.page_of)
 
-    def probe(self, night: SiteProbe, found: ProbeHistory) -> None:
+    def probe(self, found: FoundProbe) -> None:
         """The page of one target."""
-        self._draw(address.probe(night.machine, night.target), found, probe.page_of)
+        path = address.probe(found.kept.night.machine, found.kept.night.target)
+        self._folder.draw(
+            path,
+            found.inputs,
+            lambda: self._html(probe.page_of(found.history(), self._units), path),
+        )
 
     def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
         """The pages that list machines, workloads and comparisons."""

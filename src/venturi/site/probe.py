@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,17 +14,19 @@ from venturi.model.error import UserError
 from venturi.model.probe import OPERATIONS, ProbeTarget
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.result import digest_of
-from venturi.model.site import SiteNightRow, SiteProbe
+from venturi.model.site import SiteKeptProbe, SiteNightRow, SiteProbe
 from venturi.probe.baseline import learn
 from venturi.probe.columns import Array
 from venturi.probe.history import extent_of, history_of
 from venturi.probe.keep import HOURS, rows_between
 from venturi.probe.place import TARGET_NAME, probe_folder, target_of
 from venturi.probe.rollup import DAY_NS, HOUR_NS, quantile_of
-from venturi.probe.run_phase import runs_between
+from venturi.probe.run_phase import may_touch, mount_of, runs_in
 from venturi.probe.slowdown import CACHE_BELOW, level_of
 from venturi.probe.span import Span
+from venturi.site.run_index import KnownRun
 from venturi.store.public import names_somebody
+from venturi.store.seal import sha256_of
 
 _NIGHT_BEGINS_H, _NIGHT_H = 20, 12
 _UNKNOWN_MACHINE = "local"
@@ -35,25 +37,37 @@ _HOST_DIGITS = 6
 class FoundProbe:
     """A target of a store, and where its page gets its data."""
 
-    store: Path
+    place: str
+    """The number of its source, and its folder's name."""
     folder: Path
-    night: SiteProbe
+    kept: SiteKeptProbe
+    runs: Mapping[Path, str]
+    """Folders of runs that are shown and may be on its page, with the digests of the runs."""
 
-    def history(self, shown: Collection[str]) -> ProbeHistory:
+    @property
+    def inputs(self) -> str:
+        """A digest of what its page is drawn from."""
+        mount = mount_of(target_of(self.folder).directory)
+        return digest_of(self.kept.to_data(), list(self.runs.values()), mount)
+
+    def history(self) -> ProbeHistory:
         """60 days of minutes, a day of single measurements, and the runs that the site shows."""
         span = extent_of([self.folder], Span())
         single_ns = span.end_ns - DAY_NS
-        runs = [run for run in runs_between(self.store, single_ns, span.end_ns) if run.run in shown]
+        runs = runs_in(dict.fromkeys(self.runs, False), single_ns, span.end_ns)
         return history_of([self.folder], span, runs, single_ns)
 
 
-def probes_of(store: Path, machines: Sequence[str]) -> tuple[list[FoundProbe], list[str]]:
+def probes_of(
+    number: int, store: Path, runs: Sequence[KnownRun], before: Mapping[str, SiteKeptProbe]
+) -> tuple[list[FoundProbe], list[str]]:
     """Return the probes of a store, and a sentence for each that is not shown.
 
-    They belong to the machine on which most runs of the store were made; `machines` has one for
-    each of its runs.
+    They belong to the machine on which most of the runs were made, which are those of the store, by
+    its number among the sources. Of a target whose files are as `before` nothing is read anew.
     """
-    most = sorted(Counter(machines).items(), key=lambda one: (-one[1], one[0]))
+    own = [run for run in runs if run.place.startswith(f"{number}/")]
+    most = sorted(Counter(run.machine for run in own).items(), key=lambda one: (-one[1], one[0]))
     machine = most[0][0] if most else _own_machine()
     found, problems = [], []
     for path in sorted(probe_folder(store).glob(f"*/{TARGET_NAME}")):
@@ -63,10 +77,41 @@ def probes_of(store: Path, machines: Sequence[str]) -> tuple[list[FoundProbe], l
             if any(map(names_somebody, (target.name, target.node_class))):
                 problems.append(f"probe/{folder.name}: private: its name names a host or a user")
                 continue
-            found.append(FoundProbe(store, folder, _night(folder, target, machine)))
-        except UserError as error:
-            problems.append(f"probe/{folder.name}: {error.message}")
+            inputs = digest_of(machine, _contents(folder))
+            kept = before.get(f"{number}/{folder.name}")
+            if kept is None or kept.inputs != inputs:
+                kept = _kept(folder, target, machine, inputs)
+        except (OSError, UserError) as error:
+            why = error.message if isinstance(error, UserError) else str(error.strerror)
+            problems.append(f"probe/{folder.name}: {why}")
+            continue
+        begin_ns = kept.end_ns - DAY_NS
+        near = {
+            store / "runs" / run.place.partition("/")[2]: run.digest
+            for run in own
+            if may_touch(run.started, begin_ns, kept.end_ns)
+        }
+        found.append(FoundProbe(f"{number}/{folder.name}", folder, kept, near))
     return found, problems
+
+
+def _contents(folder: Path) -> list[list[str]]:
+    """The digests of all files of a target.
+
+    A probe writes into memory that is its file, so the times of the file tell little.
+    """
+    return [
+        [path.relative_to(folder).as_posix(), sha256_of(path)]
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
+def _kept(folder: Path, target: ProbeTarget, machine: str, inputs: str) -> SiteKeptProbe:
+    end_ns = extent_of([folder], Span()).end_ns
+    return SiteKeptProbe(
+        inputs=inputs, end_ns=end_ns, night=_night(folder, target, machine, end_ns)
+    )
 
 
 def _own_machine() -> str:
@@ -76,9 +121,8 @@ def _own_machine() -> str:
     return f"{_UNKNOWN_MACHINE}-{digest_of(socket.gethostname())[:_HOST_DIGITS]}"
 
 
-def _night(folder: Path, target: ProbeTarget, machine: str) -> SiteProbe:
+def _night(folder: Path, target: ProbeTarget, machine: str, newest_ns: int) -> SiteProbe:
     """The last night, from 20:00 to 8:00 UTC, before the newest measurement or up to it."""
-    newest_ns = extent_of([folder], Span()).end_ns
     shift_ns = _NIGHT_BEGINS_H * HOUR_NS
     begin_ns = (newest_ns - 1 - shift_ns) // DAY_NS * DAY_NS + shift_ns
     end_ns = min(begin_ns + _NIGHT_H * HOUR_NS, newest_ns)
