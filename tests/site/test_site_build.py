@@ -165,6 +165,39 @@ def test_every_link_leads_to_a_page(whole: tuple[Path, Path]) -> None:
     assert count > 1000
 
 
+def test_all_sessions_of_a_workload_are_a_parquet_file(whole: tuple[Path, Path]) -> None:
+    from pyarrow import parquet
+
+    rows = parquet.read_table(whole[1] / "data/scaling.parquet").to_pylist()
+    runs = [run for run in results(whole[0]) if run.name == "scaling"]
+    wanted = {}
+    for run in runs:
+        for name, measure in run.metrics.items():
+            key = (name, run.ranks, run.parameters["transfer"], run.session)
+            wanted.setdefault(key, []).extend(measure.values)
+    found = {
+        (row["metric"], row["ranks"], row["parameter.transfer"], row["session"]): row
+        for row in rows
+    }
+    assert found.keys() == wanted.keys()
+    for key, values in wanted.items():
+        assert found[key]["value"] == median(values)
+        assert found[key]["repetitions"] == len(values)
+    assert 'href="../data/scaling.parquet"' in (whole[1] / "explore/scaling.html").read_text()
+
+
+def test_where_parquet_cannot_be_written_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from venturi.site import page
+
+    monkeypatch.setattr(page, "is_parquet_written", lambda: False)
+    store, place = small(tmp_path)
+    made(place, store)
+    assert not list((place / "data").glob("*.parquet"))
+    assert "neither PyArrow nor DuckDB is installed" in content(place, "explore/quick.html").text
+
+
 def test_pages_hold_to_a_strict_policy(whole: tuple[Path, Path]) -> None:
     for path in whole[1].rglob("*.html"):
         text = path.read_text("utf-8")
@@ -181,7 +214,7 @@ def test_pages_hold_to_a_strict_policy(whole: tuple[Path, Path]) -> None:
 def test_nothing_private_is_in_a_site(whole: tuple[Path, Path]) -> None:
     for path in whole[1].rglob("*"):
         if path.is_file():
-            text = path.read_text("utf-8")
+            text = path.read_bytes().decode("utf-8", "replace")
             assert "login1" not in text
             assert "somebody" not in text
             assert str(whole[0]) not in text

@@ -39,7 +39,16 @@ from venturi.site.scan import Scan, SiteContent, workloads_of
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
-_LIBRARIES = ("jinja2", "markupsafe", "numpy", "pydantic", "pydantic_core", "vl-convert-python")
+_LIBRARIES = (
+    "duckdb",
+    "jinja2",
+    "markupsafe",
+    "numpy",
+    "pyarrow",
+    "pydantic",
+    "pydantic_core",
+    "vl-convert-python",
+)
 
 
 @dataclass(frozen=True)

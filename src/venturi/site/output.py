@@ -178,7 +178,10 @@ class SiteFolder:
 
     def write(self, path: str, text: str, inputs: str = "") -> None:
         """Writes a file unless it has this text. UserError where that cannot be."""
-        data = text.encode("utf-8", "replace")
+        self.write_bytes(path, text.encode("utf-8", "replace"), inputs)
+
+    def write_bytes(self, path: str, data: bytes, inputs: str = "") -> None:
+        """As `write`, of what is no text."""
         digest = _digest_of(data)
         target = self.place / path
         old = self._old.get(path)

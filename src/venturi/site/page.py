@@ -54,6 +54,7 @@ from venturi.report.site import (
 )
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
+from venturi.site.parquet import is_parquet_written, parquet_of
 from venturi.site.probe import FoundProbe
 from venturi.site.run_index import KnownRun
 from venturi.site.scan import DAMAGED, PRIVATE
@@ -86,6 +87,7 @@ class SitePages:
     ) -> None:
         self._title = title
         self._drawing = drawing
+        self._has_parquet = is_parquet_written()
         self._units = units
         self._folder = folder
 
@@ -125,6 +127,7 @@ class SitePages:
         if kept is None or kept.inputs != inputs:
             return None
         own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
+        own += [address.parquet(name)] * self._has_parquet
         found = [self._folder.keep(path, inputs) for path in own]
         found += [
             self._folder.keep(contrast_path(one), one.inputs)
@@ -160,8 +163,15 @@ class SitePages:
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
         self._folder.write(address.data(name), _script_of(found), inputs)
+        if self._has_parquet:
+            self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
         for path, script, page, text in (
-            (address.explore(name), EXPLORE_NAME, overview.exploration(name), _EXPLORED),
+            (
+                address.explore(name),
+                EXPLORE_NAME,
+                overview.exploration(name, self._has_parquet),
+                _EXPLORED,
+            ),
             (address.choose(name), CHOOSE_NAME, overview.choice(name), _CHOSEN),
         ):
             frame = Frame(self._title, LINKS, path, (address.data(name), script), text)

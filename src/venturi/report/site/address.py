@@ -56,6 +56,11 @@ def data(name: str) -> str:
     return f"data/{plain(name)}.js"
 
 
+def parquet(name: str) -> str:
+    """The data of a workload, for other programs."""
+    return f"data/{plain(name)}.parquet"
+
+
 @lru_cache(maxsize=1 << 17)
 def run(run_id: str) -> str:
     """The page of a run."""

@@ -120,9 +120,15 @@ def explorations(subjects: Sequence[SiteSubject]) -> Page:
     return simple("Explore", lead, (TableBlock("Workloads", (Column("Workload"),), rows),))
 
 
-def exploration(name: str) -> Page:
+def exploration(name: str, has_parquet: bool) -> Page:
     """The frame of a page on which a workload is explored."""
-    link = TableBlock(
-        "See also", (Column("Page"),), ((Cell(f"The workload {name}", address.workload(name)),),)
+    every = "All its sessions as Parquet"
+    rows = (
+        (Cell(f"The workload {name}", address.workload(name)),),
+        (
+            Cell(every, address.parquet(name))
+            if has_parquet
+            else f"{every}: neither PyArrow nor DuckDB is installed where this site was built.",
+        ),
     )
-    return simple(f"Explore {name}", "", (link,))
+    return simple(f"Explore {name}", "", (TableBlock("See also", (Column("Page"),), rows),))
