@@ -257,6 +257,40 @@ def test_any_two_sides_are_beside_each_other_and_the_choice_is_in_the_address(
     assert browser.complaints() == []
 
 
+def test_any_two_runs_are_chosen_by_name_from_the_page_of_one(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    runs = [r for r in results(site.parent / "store")
+            if (r.name, r.machine) == ("scaling", "alpha")]  # fmt: skip
+    first = runs[0]
+    second = next(r for r in runs if r.key == first.key and r.id != first.id)
+    browser.look(1280)
+    browser.open((site / address.run(first.id)).as_uri())
+    link = "[...document.querySelectorAll('a')].find(a => a.textContent === 'any other run').href"
+    target = browser.evaluate(link)
+    browser.open(target)
+    assert browser.evaluate("document.querySelector('[name=first-run]').value") == first.id
+    options = browser.evaluate("[...document.querySelectorAll('#second-runs option')]"
+                               ".map(o => o.value)")  # fmt: skip
+    assert sorted(options) == sorted(run.id for run in runs)
+    put_in(browser, "second-run", second.id)
+    row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
+    middles = [median(one.metrics["write"].values) for one in (first, second)]
+    assert float(row[8]) == pytest.approx(middles[1] / middles[0], rel=0.01)
+    assert row[4] == row[7] == "1 run of 3"
+    assert f"venturi compare {first.id} {second.id}" in browser.evaluate(
+        "document.body.textContent"
+    )
+    where = browser.evaluate("location.href")
+    browser.open("about:blank")
+    browser.open(where)
+    assert next(row for row in browser.evaluate(CELLS) if row[0] == "write") == row
+    put_in(browser, "second-run", "none-of-them")
+    text = browser.evaluate("document.querySelector('#explore').innerText")
+    assert "The two sides have no metric in common" in text
+    assert browser.complaints() == []
+
+
 def focus(browser: Browser | Firefox) -> str:
     """What the keyboard is at."""
     found = browser.evaluate("document.activeElement.textContent")

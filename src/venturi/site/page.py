@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -52,6 +51,7 @@ from venturi.report.site import (
     status,
     workload,
 )
+from venturi.site.data_script import run_script, session_script
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
 from venturi.site.parquet import is_parquet_written, parquet_of
@@ -126,11 +126,12 @@ class SitePages:
         kept = before.state.workloads.get(name) if before else None
         if kept is None or kept.inputs != inputs:
             return None
-        own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
+        pages = (address.workload, address.explore, address.choose, address.data, address.run_data)
+        own = [of(name) for of in pages]
         own += [address.parquet(name)] * self._has_parquet
         found = [self._folder.keep(path, inputs) for path in own]
         found += [
-            self._folder.keep(contrast_path(one), one.inputs)
+            self._folder.keep(address.contrast(one.key), one.inputs)
             for one in kept.contrasts
             if one.headline
         ]
@@ -142,7 +143,7 @@ class SitePages:
         kept = before.state.workloads.get(name) if before else None
         for one in kept.contrasts if kept else ():
             if (one.key, one.inputs) == (contrast.key, contrast.inputs):
-                path = contrast_path(one)
+                path = address.contrast(one.key)
                 return one if not one.headline or self._folder.keep(path, one.inputs) else None
         return None
 
@@ -162,24 +163,26 @@ class SitePages:
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
-        self._folder.write(address.data(name), _script_of(found), inputs)
+        self._folder.write(address.data(name), session_script(found), inputs)
+        self._folder.write(address.run_data(name), run_script(groups), inputs)
         if self._has_parquet:
             self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
-        for path, script, page, text in (
+        data = (address.data(name), address.run_data(name))
+        for path, scripts, page, text in (
             (
                 address.explore(name),
-                EXPLORE_NAME,
+                (data[0], EXPLORE_NAME),
                 overview.exploration(name, self._has_parquet),
                 _EXPLORED,
             ),
-            (address.choose(name), CHOOSE_NAME, overview.choice(name), _CHOSEN),
+            (address.choose(name), (*data, CHOOSE_NAME), overview.choice(name), _CHOSEN),
         ):
-            frame = Frame(self._title, LINKS, path, (address.data(name), script), text)
+            frame = Frame(self._title, LINKS, path, scripts, text)
             self._folder.write(path, site_html(page, frame), inputs)
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
         """The page of two sets of runs."""
-        path = contrast_path(contrast)
+        path = address.contrast(contrast.key)
         page = comparison.page_of(found, self._units)
         differs = any(row.is_significant for part in found.parts for row in part.rows)
         text = self._html(_with_figures(page, 1 if differs else 0), path)
@@ -283,11 +286,6 @@ class SitePages:
         return site_html(page, Frame(self._title, LINKS, path, scripts, drawing=self._drawing))
 
 
-def contrast_path(contrast: SiteContrast) -> str:
-    """Where a comparison stands."""
-    return f"compare/{contrast.key}.html"
-
-
 def _with_figures(page: Page, most: int) -> Page:
     """A page with its first figures; of the others the table is shown, which is drawn at once."""
     left = most
@@ -305,30 +303,3 @@ def _with_figures(page: Page, most: int) -> Page:
             sections.append(replace(section, blocks=tuple(blocks)))
         chapters.append(replace(chapter, sections=tuple(sections)))
     return replace(page, chapters=tuple(chapters))
-
-
-def _script_of(found: SiteWorkload) -> str:
-    """The sessions of all series as a script, because pages that are opened from disk fetch none.
-
-    It is JSON that no parser of HTML or of scripts takes for anything else.
-    """
-    rows = [
-        {
-            "machine": one.machine,
-            "step": one.name,
-            "metric": f"{one.metric} ({one.condition})" if one.condition else one.metric,
-            "unit": one.unit,
-            "ranks": one.ranks,
-            "parameters": one.parameters,
-            "sessions": [[s.started, s.value, s.repetitions, s.session] for s in one.sessions],
-        }
-        for one in found.series
-    ]
-    opening = f"{found.name}, "
-    contrasts = [
-        [one.first.removeprefix(opening), one.second, contrast_path(one), one.headline]
-        for one in found.contrasts
-    ]
-    data = {"name": found.name, "series": rows, "contrasts": contrasts}
-    text = json.dumps(data, separators=(",", ":"))
-    return f"globalThis.venturiData = {text.replace('<', chr(92) + 'u003c')};\n"

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from urllib.parse import quote
 
 STATUS = "index.html"
 MACHINES = "machines.html"
@@ -56,6 +57,16 @@ def data(name: str) -> str:
     return f"data/{plain(name)}.js"
 
 
+def run_data(name: str) -> str:
+    """The figures of single runs of a workload, as a script."""
+    return f"runs/{plain(name)}.js"
+
+
+def choose_run(name: str, run_id: str) -> str:
+    """The page on which a workload's run is set beside another one."""
+    return f"{choose(name)}#first-run={quote(run_id, safe='')}"
+
+
 def parquet(name: str) -> str:
     """The data of a workload, for other programs."""
     return f"data/{plain(name)}.parquet"
@@ -65,6 +76,11 @@ def parquet(name: str) -> str:
 def run(run_id: str) -> str:
     """The page of a run."""
     return f"run/{plain(run_id)}.html"
+
+
+def contrast(key: str) -> str:
+    """The page of a comparison."""
+    return f"compare/{key}.html"
 
 
 def run_list(number: int) -> str:

@@ -106,7 +106,7 @@ def choice(name: str) -> Page:
     link = TableBlock(
         "See also", (Column("Page"),), ((Cell(f"The workload {name}", address.workload(name)),),)
     )
-    lead = "Any two machines, weeks, days or sessions, beside each other."
+    lead = "Any two machines, weeks, days, sessions or single runs, beside each other."
     return simple(f"Compare {name}", lead, (link,))
 
 

@@ -131,6 +131,9 @@ def _making(document: SiteRunPage) -> Facts:
         ("Tool", f"{source.tool} {source.version}".rstrip()),
         ("Kind", source.kind.value),
     ]
+    if result.metrics and result.level != Level.INVALID.value:
+        beside = Cell("any other run", address.choose_run(result.name, result.id))
+        rows.append(("Compare with", beside))
     if result.campaign:
         rows.append(("Campaign", result.campaign))
     if result.tags:

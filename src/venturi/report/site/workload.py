@@ -70,7 +70,7 @@ def page_of(workload: SiteWorkload, units: Units) -> Page:
 def contrast_table(contrasts: list[SiteContrast]) -> TableBlock:
     """Pages on which two sets of runs stand beside each other."""
     rows = tuple(
-        (Cell(f"{one.first} and {one.second}", f"compare/{one.key}.html"), one.headline)
+        (Cell(f"{one.first} and {one.second}", address.contrast(one.key)), one.headline)
         for one in contrasts
     )
     return TableBlock("Two sets of runs", (Column("Sets"), Column("Result")), rows, stacked=True)

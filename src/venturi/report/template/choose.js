@@ -1,4 +1,4 @@
-// Two sides of one workload to choose: machines, days or single sessions, beside each other.
+// Two sides of one workload to choose: machines, days, sessions or single runs, beside each other.
 (() => {
   const data = globalThis.venturiData;
   const place = document.getElementById("explore");
@@ -26,17 +26,22 @@
   };
   globalThis.venturiInterval = interval;
 
-  const machines = [...new Set(data.series.map((one) => one.machine))];
+  const series = seriesOf(data);
+  const runs = globalThis.venturiRuns;
+  const machines = [...new Set(series.map((one) => one.machine))];
   const state = new URLSearchParams(location.hash.slice(1));
-  const key = (one) => JSON.stringify([one.step, one.metric, one.unit, one.ranks, one.parameters]);
+  const key = (one) => JSON.stringify([one.step, one.metric, one.unit, one.ranks,
+    Object.entries(one.parameters).sort()]);
   const sessionsOf = (machine) => {
     const found = new Map();
-    for (const one of data.series.filter((series) => series.machine === machine)) {
+    for (const one of series.filter((own) => own.machine === machine)) {
       for (const [started, , , session] of one.sessions) found.set(session, started);
     }
     return [...found].sort((a, b) => (a[1] < b[1] ? 1 : -1));
   };
 
+  // In a store, machines without a file of their own are called as what starts ranks there.
+  const inStore = (name) => name.replace(/^(local|openmpi|mpich)-[0-9a-f]{6}$/, "$1");
   const controls = element("div", { className: "controls" });
   const side = (title, prefix, preset) => {
     const group = element("fieldset", {}, element("legend", {}, title));
@@ -53,24 +58,53 @@
     const from = add("From", "from", element("input", { type: "date" }));
     const to = add("To", "to", element("input", { type: "date" }));
     const session = add("Session", "session", element("select", {}));
-    const list = () => session.replaceChildren(element("option", { value: "" }, "all"),
-      ...sessionsOf(machine.value).map(([id, started]) =>
-        element("option", { value: id }, `${started.slice(0, 16).replace("T", " ")} ${id}`)));
+    const run = add("Run", "run", element("input", { type: "text", size: 32, autocomplete: "off" }));
+    const found = () => runs.runs.find(([id]) => id === run.value.trim());
+    run.setAttribute("list", `${prefix}-runs`);
+    const names = element("datalist", { id: `${prefix}-runs` });
+    group.append(names);
+    const list = () => {
+      session.replaceChildren(element("option", { value: "" }, "all"),
+        ...sessionsOf(machine.value).map(([id, started]) =>
+          element("option", { value: id }, `${started.slice(0, 16).replace("T", " ")} ${id}`)));
+      names.replaceChildren(...runs.runs.filter((one) => one[3] === machine.value)
+        .map(([id]) => element("option", { value: id })));
+    };
+    run.value = state.get(run.name) || "";
+    if (found()) [, , , machine.value] = found();
     list();
     from.value = state.get(from.name) || "";
     to.value = state.get(to.name) || "";
     session.value = state.get(session.name) || "";
     if (session.selectedIndex < 0) session.value = "";
     controls.append(group);
-    const inputs = [machine, from, to, session];
+    const inputs = [machine, from, to, session, run];
     const fits = ([started, , , id]) => (!from.value || started.slice(0, 10) >= from.value)
       && (!to.value || started.slice(0, 10) <= to.value)
       && (!session.value || id === session.value);
-    const values = () => new Map(data.series.filter((one) => one.machine === machine.value)
-      .map((one) => [key(one), { one, rows: one.sessions.filter(fits) }])
-      .filter(([, found]) => found.rows.length));
-    const isWhole = () => !from.value && !to.value && !session.value;
-    return { inputs, values, isWhole, machine, session };
+    const ofRun = ([, , , , point, measures]) => new Map(measures.map(([index, ...values]) => {
+      const [step, ranks, parameters] = runs.points[point];
+      const [metric, unit] = runs.metrics[index];
+      const one = { step, metric, unit, ranks, parameters };
+      return [key(one), { one, values, count: `1 run of ${values.length}` }];
+    }));
+    const ofSessions = () => new Map(series.filter((one) => one.machine === machine.value)
+      .map((one) => [key(one), one, one.sessions.filter(fits)]).filter(([, , rows]) => rows.length)
+      .map(([name, one, rows]) => [name, { one, values: rows.map((row) => row[1]),
+        count: rows.length === 1 ? `1 session of ${rows[0][2]}` : `${rows.length} sessions` }]));
+    const values = () => {
+      const own = found();
+      if (own && own[3] !== machine.value) {
+        [, , , machine.value] = own;
+        list();
+      }
+      return own ? ofRun(own) : run.value.trim() ? new Map() : ofSessions();
+    };
+    const isWhole = () => !inputs.slice(1).some((input) => input.value);
+    const words = () => (found() ? run.value.trim() : session.value ? `session:${session.value}`
+      : from.value || to.value ? ""
+        : `machine:${inStore(machine.value)},name:${data.name}`);
+    return { inputs, values, isWhole, machine, words };
   };
   const first = side("First", "first", machines[0]);
   const second = side("Second", "second", machines[1] || machines[0]);
@@ -80,12 +114,11 @@
   place.replaceChildren(controls, verdict, how, table);
 
   const quoted = (text) => (/^[\w.:,-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
-  // In a store, machines without a file of their own are called as what starts ranks there.
-  const inStore = (name) => name.replace(/^(local|openmpi|mpich)-[0-9a-f]{6}$/, "$1");
-  const choice = (one) => quoted(one.session.value ? `session:${one.session.value}`
-    : `machine:${inStore(one.machine.value)},name:${data.name}`);
-  const command = () => ([first, second].some((one) => !one.isWhole() && !one.session.value)
-    ? "venturi compare tag:ONE tag:OTHER" : `venturi compare ${choice(first)} ${choice(second)}`);
+  const command = () => {
+    const sides = [first.words(), second.words()];
+    return sides.every(Boolean) ? `venturi compare ${sides.map(quoted).join(" ")}`
+      : "venturi compare tag:ONE tag:OTHER";
+  };
 
   function judge(count) {
     const built = first.isWhole() && second.isWhole() && data.contrasts.find(([a, b]) =>
@@ -106,16 +139,14 @@
     }
   }
 
-  const cell = (rows, unit) => {
-    if (rows.length === 1) {
-      return [shown(rows[0][1], unit), "–", `1 session of ${rows[0][2]}`];
-    }
-    const found = interval(rows.map((row) => row[1]));
+  const cell = ({ values, count }, unit) => {
+    if (values.length === 1) return [shown(values[0], unit), "–", count];
+    const found = interval(values);
     const sure = found.coverage >= CONFIDENCE ? "" : ` (${Math.floor(100 * found.coverage)} %)`;
     return [shown(found.median, unit), `${shown(found.low, unit)} to ${shown(found.high, unit)}${sure}`,
-            `${found.n} sessions`];
+            count];
   };
-  const middle = (rows) => interval(rows.map((row) => row[1])).median;
+  const middle = ({ values }) => interval(values).median;
 
   function draw() {
     const kept = new URLSearchParams();
@@ -124,20 +155,20 @@
     const sides = [first.values(), second.values()];
     const common = [...sides[0].keys()].filter((name) => sides[1].has(name));
     judge(common.length);
-    const heads = ["Metric", "Of", "First", "95 % interval", "Sessions", "Second", "95 % interval",
-                   "Sessions", "Second / first"];
+    const heads = ["Metric", "Of", "First", "95 % interval", "Values", "Second", "95 % interval",
+                   "Values", "Second / first"];
     const body = common.map((name) => {
       const [own, other] = sides.map((found) => found.get(name));
       const { one } = own;
       const said = Object.entries(one.parameters).map(([word, value]) => `${word} ${value}`);
-      const ratio = middle(other.rows) / middle(own.rows);
+      const ratio = middle(other) / middle(own);
       const texts = [one.metric, [one.step, `${one.ranks} ranks`, ...said].join(", "),
-        ...cell(own.rows, one.unit), ...cell(other.rows, one.unit),
+        ...cell(own, one.unit), ...cell(other, one.unit),
         Number.isFinite(ratio) ? ratio.toPrecision(3) : "–"];
       return element("tr", {}, ...texts.map((text) => element("td", {}, text)));
     });
     table.replaceChildren(element("table", { className: "wide" },
-      element("caption", {}, "Medians of sessions"),
+      element("caption", {}, "Medians of sessions, or of the repetitions of a run"),
       element("thead", {}, element("tr", {},
         ...heads.map((text) => element("th", { scope: "col" }, text)))),
       element("tbody", {}, ...body)));

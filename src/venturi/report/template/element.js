@@ -18,3 +18,11 @@ const shown = (value, unit) => {
   }
   return `${Number(value.toPrecision(3))} ${names[step]}${unit}`.trim();
 };
+
+// The series of a workload's data, each session as its start, value, repetitions and name.
+const seriesOf = (data) => data.series.map((one) => ({
+  ...one,
+  sessions: one.at.map((at, index) => [data.sessions[at][1], one.values[index],
+    Array.isArray(one.repetitions) ? one.repetitions[index] : one.repetitions,
+    data.sessions[at][0]]),
+}));

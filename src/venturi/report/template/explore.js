@@ -23,7 +23,7 @@
     return Number(found[1]) * (powers[found[2]] || 1);
   };
 
-  const rows = data.series.flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
+  const rows = seriesOf(data).flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
     machine: one.machine, metric: one.metric, unit: one.unit, started, value, repetitions,
     fields: { machine: one.machine, ranks: one.ranks, step: one.step, ...one.parameters },
   })));
