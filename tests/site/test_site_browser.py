@@ -11,6 +11,7 @@ import pytest
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 from test_site_calibration import put_forecast, put_run, runs
+from test_site_io500 import own_run
 
 from browser import Browser
 from firefox import Firefox
@@ -31,6 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("site")
     failed = result(20, minute=30, level="INVALID", metrics={}, session="failed")
     own = [*sessions(24, 12), *sessions(8, 1000, machine="beta"), *scaling_study(), failed]
+    own.append(own_run(50.0, nodes=10))
     store = store_of(home / "store", own)
     for one in read_list(io500_list(40).encode(), "list.csv"):
         assert isinstance(one, Io500Result)
@@ -288,6 +290,34 @@ def test_any_two_runs_are_chosen_by_name_from_the_page_of_one(
     put_in(browser, "second-run", "none-of-them")
     text = browser.evaluate("document.querySelector('#explore').innerText")
     assert "The two sides have no metric in common" in text
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("clicks", "answer"),
+    [
+        ((), "Since 2026-01-13"),
+        (("write of quick on alpha",), "Last change"),
+        (("scaling",), "32 ranks, transfer 16 MiB"),
+        (("Machines", "alpha"), "client nodes"),
+        (("IO500", "Full", "System 003"), " nodes"),
+        ((), "probes"),
+        (("t normal",), "Probe of t"),
+    ],
+    ids=["regression", "its series", "best", "standing", "a system", "night", "the night"],
+)
+def test_what_a_new_user_asks_is_three_clicks_from_the_first_page(
+    browser: Browser | Firefox, site: Path, clicks: tuple[str, ...], answer: str
+) -> None:
+    browser.look(1280)
+    browser.open((site / "index.html").as_uri())
+    for text in clicks:
+        link = f"[...document.querySelectorAll('a')].find(a => a.textContent.includes('{text}'))"
+        target = browser.evaluate(f"({link} || {{}}).href || ''")
+        assert target, text
+        browser.open(target)
+    assert len(clicks) <= 3
+    assert answer in browser.evaluate("document.body.innerText").replace("\u00a0", " ")
     assert browser.complaints() == []
 
 

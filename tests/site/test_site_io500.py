@@ -12,7 +12,9 @@ from site_factory import io500_list, result, store_of
 from test_site_build import content, made, pages
 
 from venturi.compat.io500.list_csv import read_list
+from venturi.model.output import Better
 from venturi.model.published import Io500Result
+from venturi.model.result import Measure, Result
 from venturi.report.site import address
 from venturi.report.site.io500 import csv_of, owner_of
 from venturi.store.published import load_all, save
@@ -127,3 +129,70 @@ def test_a_new_list_changes_its_pages_alone(tmp_path: Path) -> None:
     assert before["workload/quick.html"] == after["workload/quick.html"]
     made(tmp_path / "whole", store)
     assert after == pages(tmp_path / "whole")
+
+
+def own_run(score: float, nodes: int) -> Result:
+    """A run of IO500 on machine alpha."""
+    units = {"bandwidth": "GiB/s", "metadata": "kIOPS", "score": ""}
+    metrics = {
+        name: Measure(unit=unit, better=Better.HIGHER, values=[score])
+        for name, unit in units.items()
+    }
+    return result(9, "io500", nodes=nodes, metrics=metrics)
+
+
+def of_size(results: list[Io500Result], least: int, most: int) -> list[float]:
+    """The best scores of all systems of a size, best first."""
+    best: dict[tuple[str, str, str], float] = {}
+    for one in results:
+        score = one.recomputed.score
+        if one.ranked and score is not None and one.nodes and least <= one.nodes <= most:
+            best[owner_of(one)] = max(score, best.get(owner_of(one), 0.0))
+    return sorted(best.values(), reverse=True)
+
+
+@pytest.mark.parametrize("score", [0.01, 100.0, 1e6])
+def test_a_run_of_our_own_stands_among_published_results_of_its_size(
+    listed: tuple[Path, list[Io500Result]], tmp_path: Path, score: float
+) -> None:
+    store = store_of(tmp_path / "store", [own_run(score, nodes=9)])
+    for one in listed[1]:
+        save(store, one)
+    made(tmp_path / "public", store)
+    page = content(tmp_path / "public", "machine/alpha.html")
+    scores = of_size(listed[1], 5, 18)
+    place = 1 + sum(one > score for one in scores)
+    title = f"io500: place {place} beside {len(scores)} systems with 5 to 18 client nodes"
+    assert title in page.text
+    row = page.row(str(place), "io500 here (VALID)")
+    assert row[2] == "9"
+    near = [row for row in page.rows if len(row) == 5 and row[0].isdigit()]
+    places = [int(row[0]) for row in near]
+    assert places == list(range(max(place - 3, 1), places[-1] + 1))
+    assert len(near) == 1 + min(place - 1, 3) + min(len(scores) - place + 1, 3)
+
+
+def test_a_score_that_is_not_io500s_has_no_place_there(
+    listed: tuple[Path, list[Io500Result]], tmp_path: Path
+) -> None:
+    score = {"score": Measure(unit="", better=Better.HIGHER, values=[3.0])}
+    runs = [
+        result(0, "game", metrics=score),
+        own_run(3.0, 9).model_copy(update={"level": "INVALID"}),
+    ]
+    store = store_of(tmp_path / "store", runs)
+    for one in listed[1][:5]:
+        save(store, one)
+    made(tmp_path / "public", store)
+    assert "of its size" not in content(tmp_path / "public", "machine/alpha.html").text
+
+
+def test_a_system_says_its_place_among_those_of_its_size(
+    listed: tuple[Path, list[Io500Result]],
+) -> None:
+    one = next(one for one in listed[1] if one.ranked and one.nodes == 10)
+    assert one.recomputed.score is not None
+    scores = of_size(listed[1], 5, 20)
+    place = 1 + sum(score > one.recomputed.score for score in scores)
+    page = content(listed[0], address.system(owner_of(one)))
+    assert f"{place} in {len(scores)} with 5 to 20 nodes" in page.text

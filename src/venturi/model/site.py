@@ -62,6 +62,16 @@ class SubjectLine(Document):
     since: str = ""
 
 
+class SiteScore(Document):
+    """The score of IO500 that a run reached."""
+
+    run: str
+    level: str
+    nodes: Positive
+    value: Real
+    """The median of its repetitions."""
+
+
 class SiteSubject(Document):
     """What was measured with one name on one machine."""
 
@@ -86,6 +96,8 @@ class SiteSubject(Document):
     """Runs by day."""
     facts: dict[str, str] = {}
     """Of the newest run that says something of its machine."""
+    score: SiteScore | None = None
+    """Of the newest valid run that has one."""
 
 
 class SiteHealth(Document):
@@ -187,6 +199,31 @@ class SiteMachineFile(Document):
     ceilings: list[SiteCeiling]
 
 
+class SiteNeighbour(Document):
+    """A published result of IO500 beside a score of our own."""
+
+    place: Positive
+    """Among all of that size."""
+    result: Io500Result
+
+
+class SiteRankingPosition(Document):
+    """A score of IO500 among published results of its size, the best of each system."""
+
+    name: str
+    """The workload."""
+    score: SiteScore
+    least: Positive
+    most: Positive
+    """Client nodes of what counts as its size."""
+    place: Positive
+    """That it would take."""
+    of: Count
+    """Systems of its size."""
+    near: list[SiteNeighbour]
+    """Those just above and below, best first."""
+
+
 class SiteMachine(Document):
     """The page of one machine."""
 
@@ -196,6 +233,8 @@ class SiteMachine(Document):
     known: list[KnownChange]
     probes: list[SiteProbe] = []
     files: list[SiteMachineFile] = []
+    ranking_positions: list[SiteRankingPosition] = []
+    """Best first."""
 
 
 class SiteBest(Document):

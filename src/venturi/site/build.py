@@ -23,6 +23,7 @@ from venturi.model.site import (
     SiteHealth,
     SiteKeptProbe,
     SiteKeptWorkload,
+    SiteMachine,
     SiteMachineFile,
     SiteState,
 )
@@ -31,6 +32,7 @@ from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
+from venturi.site.io500 import SizeRanking
 from venturi.site.machine_file import machine_files
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages
@@ -197,14 +199,19 @@ def _draw(
         pages.probe(one)
     every = {one.machine for one in subjects} | {one.machine for one in nights}
     every |= {one.machine for one in beside.files}
+    by_size = SizeRanking(beside.published)
     for machine in sorted(every):
+        own = [one for one in subjects if one.machine == machine]
         pages.machine(
-            machine,
-            [one for one in subjects if one.machine == machine],
-            [one for one in beside.health if one.machine == machine],
-            beside.known,
-            [one for one in nights if one.machine == machine],
-            [one for one in beside.files if one.machine == machine],
+            SiteMachine(
+                machine=machine,
+                subjects=own,
+                health=[one for one in beside.health if one.machine == machine],
+                known=[one for one in beside.known if one.machine in ("", machine)],
+                probes=[one for one in nights if one.machine == machine],
+                files=[one for one in beside.files if one.machine == machine],
+                ranking_positions=by_size.ranking_positions(own) if beside.published else [],
+            )
         )
     pages.overviews(subjects, [one for own in workloads.values() for one in own.contrasts])
     pages.calibration(beside.calibration)

@@ -1,7 +1,7 @@
 """Data of a workload as scripts, because pages that are opened from disk fetch none.
 
-They are JSON that no parser of HTML or of scripts takes for anything else. What many rows share, such
-as sessions, points and names, is there once, and rows have its number.
+They are JSON that no parser of HTML or of scripts takes for anything else. What many rows share,
+such as sessions, points and names, is there once, and rows have its number.
 """
 
 from __future__ import annotations

@@ -6,10 +6,20 @@ from collections.abc import Sequence
 
 from venturi.compat.io500.ranking import RankingFilter, rank
 from venturi.model.published import Io500Result
-from venturi.model.site import ListRow, SiteList, SystemPage
+from venturi.model.site import (
+    ListRow,
+    SiteList,
+    SiteNeighbour,
+    SiteRankingPosition,
+    SiteScore,
+    SiteSubject,
+    SystemPage,
+)
 from venturi.report.published import name_of
 from venturi.report.site.io500 import owner_of
 
+_NEAR = 3
+"""Results that are shown above, and below."""
 _LISTS = (
     ("production", "Production", ("production",), "Systems that their owners call production."),
     (
@@ -51,6 +61,69 @@ def lists_of(results: Sequence[Io500Result]) -> list[SiteList]:
     ]
 
 
+class SizeRanking:
+    """Published results by their size, the best of each system; those that may stand in a list."""
+
+    def __init__(self, results: Sequence[Io500Result]) -> None:
+        self._ordered = [
+            (row.result.nodes, row.value, row.result)
+            for row in rank([one for one in results if one.format != "venturi"], RankingFilter())
+            if row.result.nodes
+        ]
+        self._sizes: dict[tuple[int, int], list[tuple[float, Io500Result]]] = {}
+
+    def ranking_positions(self, subjects: Sequence[SiteSubject]) -> list[SiteRankingPosition]:
+        """Where the newest scores of some subjects stand."""
+        found = [self._ranking_position(one.name, one.score) for one in subjects if one.score]
+        return sorted(found, key=lambda one: (-one.score.value, one.name))
+
+    def _ranking_position(self, name: str, score: SiteScore) -> SiteRankingPosition:
+        least, most = size_of(score.nodes)
+        own = self._of_size(least, most)
+        place = 1 + sum(value > score.value for value, _ in own)
+        first = max(place - 1 - _NEAR, 0)
+        return SiteRankingPosition(
+            name=name,
+            score=score,
+            least=least,
+            most=most,
+            place=place,
+            of=len(own),
+            near=[
+                SiteNeighbour(place=number, result=result)
+                for number, (_, result) in enumerate(own[first : place - 1 + _NEAR], first + 1)
+            ],
+        )
+
+    def _of_size(self, least: int, most: int) -> list[tuple[float, Io500Result]]:
+        """The best of each system with so many client nodes, best first."""
+        if (least, most) in self._sizes:
+            return self._sizes[least, most]
+        seen: set[tuple[str, str, str]] = set()
+        found = self._sizes[least, most] = []
+        for nodes, value, result in self._ordered:
+            if least <= nodes <= most and (owner := owner_of(result)) not in seen:
+                seen.add(owner)
+                found.append((value, result))
+        return found
+
+    def place_of(self, result: Io500Result) -> tuple[str, int] | None:
+        """Which list of its size a result stands in, and at which place."""
+        if not result.nodes or not result.ranked:
+            return None
+        least, most = size_of(result.nodes)
+        own = self._of_size(least, most)
+        for place, (_, one) in enumerate(own, 1):
+            if one.key == result.key:
+                return f"{len(own)} with {least} to {most} nodes", place
+        return None
+
+
+def size_of(nodes: int) -> tuple[int, int]:
+    """The client nodes of systems of one size: from half as many to twice as many."""
+    return -(-nodes // 2), 2 * nodes
+
+
 def systems_of(results: Sequence[Io500Result], lists: Sequence[SiteList]) -> list[SystemPage]:
     """Every system with its results, newest first, and the places that they have."""
     owned: dict[tuple[str, str, str], list[Io500Result]] = {}
@@ -61,6 +134,10 @@ def systems_of(results: Sequence[Io500Result], lists: Sequence[SiteList]) -> lis
         for row in found.rows:
             if row.place is not None:
                 places.setdefault(row.result.key, {})[found.title] = row.place
+    by_size = SizeRanking(results)
+    for one in results:
+        if (found_place := by_size.place_of(one)) is not None:
+            places.setdefault(one.key, {})[found_place[0]] = found_place[1]
     return [
         SystemPage(
             title=name_of(own[0]),

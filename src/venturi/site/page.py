@@ -10,7 +10,7 @@ from typing import Any
 from venturi.model.calibration import Calibration
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
-from venturi.model.history import KnownChange, Trend
+from venturi.model.history import Trend
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
 from venturi.model.site import (
@@ -19,7 +19,6 @@ from venturi.model.site import (
     SiteHealth,
     SiteKeptWorkload,
     SiteMachine,
-    SiteMachineFile,
     SiteProbe,
     SiteRunList,
     SiteRunPage,
@@ -188,26 +187,9 @@ class SitePages:
         text = self._html(_with_figures(page, 1 if differs else 0), path)
         self._folder.write(path, text, contrast.inputs)
 
-    def machine(
-        self,
-        name: str,
-        subjects: list[SiteSubject],
-        health: list[SiteHealth],
-        known: Sequence[KnownChange],
-        probes: list[SiteProbe],
-        files: list[SiteMachineFile],
-    ) -> None:
+    def machine(self, found: SiteMachine) -> None:
         """The page of a machine."""
-        own = [change for change in known if change.machine in ("", name)]
-        found = SiteMachine(
-            machine=name,
-            subjects=subjects,
-            health=health,
-            known=own,
-            probes=probes,
-            files=files,
-        )
-        self._draw(address.machine(name), found, machine.page_of)
+        self._draw(address.machine(found.machine), found, machine.page_of)
 
     def probe(self, found: FoundProbe) -> None:
         """The page of one target."""

@@ -19,6 +19,7 @@ from venturi.model.site import (
     SiteRun,
     SiteRunMeasure,
     SiteRunValues,
+    SiteScore,
     SiteSubject,
     SubjectChange,
     SubjectLine,
@@ -92,7 +93,19 @@ def _subject(ordered: Sequence[Result], series: Sequence[Series]) -> SiteSubject
         recent=lines[:_RECENT],
         days=dict(sorted(Counter(one.started[:10] for one in ordered).items())),
         facts=facts,
+        score=next(filter(None, map(_score, reversed(ordered))), None),
     )
+
+
+def _score(result: Result) -> SiteScore | None:
+    """The score of a valid run that measured what IO500 does; `score` alone may be any other."""
+    units = {name: one.unit for name, one in result.metrics.items()}
+    is_io500 = units.get("bandwidth") == "GiB/s" and units.get("metadata") == "kIOPS"
+    measure = result.metrics.get("score")
+    if measure is None or not is_io500 or is_invalid(result):
+        return None
+    value = median(measure.values)
+    return SiteScore(run=result.id, level=result.level, nodes=result.nodes, value=value)
 
 
 def title_of(series: Series) -> str:

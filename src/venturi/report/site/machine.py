@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.history import KnownChange
-from venturi.model.site import SiteHealth, SiteMachine, SiteRun, SiteSubject
+from venturi.model.site import SiteHealth, SiteMachine, SiteRankingPosition, SiteRun, SiteSubject
 from venturi.report import quantity
 from venturi.report.block import Block, Cell, Chapter, Column, Facts, Page, Section, TableBlock
 from venturi.report.figure import run_days
 from venturi.report.health import TONES
+from venturi.report.published import name_of
 from venturi.report.quantity import Units
 from venturi.report.site import address
+from venturi.report.site.io500 import owner_of
 from venturi.report.site.probe import night_table
 from venturi.report.site.run import level_of
 from venturi.report.site.status import cell_of, change_cells
@@ -32,6 +34,10 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
             "knows: a run that is far above measured something else. Figures of health are below."
         )
         sections.append(Section("ceilings", "Ceilings", lead, tuple(_ceilings(machine, units))))
+    if machine.ranking_positions:
+        lead = "Published results count with the best of each system, if it may stand in a list."
+        tables = tuple(_ranking_position(one) for one in machine.ranking_positions)
+        sections.append(Section("io500", "Among IO500 results of its size", lead, tables))
     if machine.health:
         sections.append(Section("health", "Health", "", tuple(_health(machine.health))))
     if machine.probes:
@@ -136,6 +142,35 @@ def _ceilings(machine: SiteMachine, units: Units) -> list[Block]:
         if file.facts:
             found.append(Facts(tuple(file.facts.items())))
     return found
+
+
+def _ranking_position(found: SiteRankingPosition) -> TableBlock:
+    """A score between those just above and below."""
+    own = (
+        str(found.place),
+        Cell(f"{found.name} here ({found.score.level})", address.run(found.score.run), tone="good"),
+        str(found.score.nodes),
+        quantity.number(found.score.value),
+        "–",
+    )
+    rows: list[tuple[str, ...]] = [
+        (
+            str(one.place + (one.place >= found.place)),
+            Cell(name_of(one.result), address.system(owner_of(one.result))),
+            str(one.result.nodes),
+            quantity.number(one.result.recomputed.score or 0.0),
+            str(one.result.year or "–"),
+        )
+        for one in found.near
+    ]
+    rows.insert(sum(one.place < found.place for one in found.near), own)
+    title = (
+        f"{found.name}: place {found.place} beside {quantity.counted(found.of, 'system')} "
+        f"with {found.least} to {found.most} client nodes"
+    )
+    titles = ("Place", "System", "Nodes", "Score", "Year")
+    columns = tuple(Column(one, one != "System") for one in titles)
+    return TableBlock(title, columns, tuple(rows), stacked=True)
 
 
 def _known(known: Sequence[KnownChange]) -> TableBlock | None:
