@@ -317,28 +317,6 @@ class SystemPage(Document):
     """By the result's key and the list's name."""
 
 
-class SiteRunMeasure(Document):
-    """What a run measured."""
-
-    metric: str
-    """With its condition."""
-    unit: str
-    values: list[Real]
-    """Of its repetitions."""
-
-
-class SiteRunValues(Document):
-    """The figures of one run, to be set beside those of another one."""
-
-    id: str
-    started: str
-    session: str
-    step: str
-    ranks: Positive
-    parameters: dict[str, Scalar]
-    measures: list[SiteRunMeasure]
-
-
 class SiteGroup(Document):
     """One subject with its history."""
 
@@ -346,8 +324,6 @@ class SiteGroup(Document):
     newest: list[Result]
     """The valid runs of the newest session of each configuration."""
     series: list[Series]
-    runs: list[SiteRunValues]
-    """Those that are valid and measured something, oldest first."""
 
 
 class SiteTested(Document):

@@ -187,6 +187,7 @@ def _draw(
     pages.assets()
     subjects = sorted(content.subjects, key=lambda one: (one.name, one.machine))
     pages.runs(content.shown, scan.result)
+    pages.run_data(content.kept, content.groups, scan.results)
     workloads = {}
     for name, groups in workloads_of(content.kept).items():
         inputs = digest_of([[group, content.kept[group].inputs] for group in groups])

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from venturi.model.site import SiteGroup, SiteWorkload
+from venturi.analyse.left_out import is_invalid
+from venturi.model.result import Result
+from venturi.model.site import SiteWorkload
 from venturi.report.site import address
 from venturi.site.subject import metric_name
 
@@ -45,30 +47,27 @@ def session_script(found: SiteWorkload) -> str:
         for one in found.contrasts
     ]
     data = {"name": found.name, "sessions": list(sessions), "series": rows}
-    return _script("venturiData", {**data, "contrasts": contrasts})
+    return f"globalThis.venturiData = {_json({**data, 'contrasts': contrasts})};\n"
 
 
-def run_script(groups: Sequence[SiteGroup]) -> str:
-    """The figures of all runs that are valid: id, start, session, machine, point, and values."""
+def run_script(machine: str, results: Sequence[Result]) -> str:
+    """The figures of a subject's runs that are valid: id, start, machine, point, and values."""
     points: dict[str, int] = {}
     metrics: dict[tuple[str, str], int] = {}
     rows = []
-    for group in groups:
-        for run in group.runs:
-            point = json.dumps([run.step, run.ranks, run.parameters])
-            measures = [
-                [
-                    metrics.setdefault((one.metric, one.unit), len(metrics)),
-                    *(float(f"{value:.{_DIGITS}g}") for value in one.values),
-                ]
-                for one in run.measures
-            ]
-            own = (run.id, run.started, run.session, group.subject.machine)
-            rows.append([*own, points.setdefault(point, len(points)), measures])
-    every = [json.loads(point) for point in points]
-    return _script("venturiRuns", {"points": every, "metrics": list(metrics), "runs": rows})
+    for one in results:
+        if not one.metrics or is_invalid(one):
+            continue
+        point = json.dumps([f"{one.name} {one.step}".rstrip(), one.ranks, one.parameters])
+        measures = []
+        for name, measure in one.metrics.items():
+            metric = (metric_name(name, measure.condition), measure.unit)
+            values = [float(f"{value:.{_DIGITS}g}") for value in measure.values]
+            measures.append([metrics.setdefault(metric, len(metrics)), *values])
+        rows.append([one.id, one.started, machine, points.setdefault(point, len(points)), measures])
+    data = {"points": list(map(json.loads, points)), "metrics": list(metrics), "runs": rows}
+    return f"(globalThis.venturiRuns ||= []).push({_json(data)});\n"
 
 
-def _script(name: str, data: object) -> str:
-    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
-    return f"globalThis.{name} = {text};\n"
+def _json(data: object) -> str:
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

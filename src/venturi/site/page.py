@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from venturi.model.site import (
     SiteContrast,
     SiteGroup,
     SiteHealth,
+    SiteKept,
     SiteKeptWorkload,
     SiteMachine,
     SiteProbe,
@@ -125,8 +126,7 @@ class SitePages:
         kept = before.state.workloads.get(name) if before else None
         if kept is None or kept.inputs != inputs:
             return None
-        pages = (address.workload, address.explore, address.choose, address.data, address.run_data)
-        own = [of(name) for of in pages]
+        own = [of(name) for of in (address.workload, address.explore, address.choose, address.data)]
         own += [address.parquet(name)] * self._has_parquet
         found = [self._folder.keep(path, inputs) for path in own]
         found += [
@@ -146,10 +146,26 @@ class SitePages:
                 return one if not one.headline or self._folder.keep(path, one.inputs) else None
         return None
 
+    def run_data(
+        self,
+        groups: Mapping[str, SiteKept],
+        runs: Mapping[str, Sequence[KnownRun]],
+        results_of: Callable[[Sequence[KnownRun]], Sequence[Result]],
+    ) -> None:
+        """The figures of single runs of each subject."""
+        for group, kept in groups.items():
+            path = address.run_data(group)
+            if not self._folder.keep(path, kept.inputs):
+                text = run_script(kept.subject.machine, results_of(runs[group]))
+                self._folder.write(path, text, kept.inputs)
+
     def workload(
         self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast], inputs: str
     ) -> None:
         """The pages of a workload."""
+        scripts_of_runs = [
+            address.run_data(address.group(one.subject.machine, name)) for one in groups
+        ]
         series = [one for group in groups for one in group.series]
         series.sort(key=lambda one: one.trend is not Trend.WORSE)
         found = SiteWorkload(
@@ -163,14 +179,13 @@ class SitePages:
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
         self._folder.write(address.data(name), session_script(found), inputs)
-        self._folder.write(address.run_data(name), run_script(groups), inputs)
         if self._has_parquet:
             self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
-        data = (address.data(name), address.run_data(name))
+        data = (address.data(name), *scripts_of_runs)
         for path, scripts, page, text in (
             (
                 address.explore(name),
-                (data[0], EXPLORE_NAME),
+                (address.data(name), EXPLORE_NAME),
                 overview.exploration(name, self._has_parquet),
                 _EXPLORED,
             ),

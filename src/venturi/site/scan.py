@@ -149,6 +149,7 @@ class Scan:
         """The data of a subject from its runs."""
         texts = self._texts(group, runs)
         results = [self._fresh.get(run.digest) or _result(texts[run.digest]) for run in runs]
+        self._fresh |= {run.digest: one for run, one in zip(runs, results, strict=True)}
         made = group_of(results, self._known)
         data = made.to_json()
         write_results(self._home / f"{group}.jsonl", texts.values())

@@ -17,8 +17,6 @@ from venturi.model.site import (
     SiteBest,
     SiteGroup,
     SiteRun,
-    SiteRunMeasure,
-    SiteRunValues,
     SiteScore,
     SiteSubject,
     SubjectChange,
@@ -37,25 +35,7 @@ def group_of(results: Sequence[Result], known: Sequence[KnownChange]) -> SiteGro
     ordered = sorted(results, key=lambda one: (one.started, one.id))
     series = history_of(ordered, known=known).series
     newest = [one for own in _newest(ordered).values() for one in own]
-    runs = [_values(one) for one in ordered if one.metrics and not is_invalid(one)]
-    return SiteGroup(subject=_subject(ordered, series), newest=newest, series=series, runs=runs)
-
-
-def _values(result: Result) -> SiteRunValues:
-    return SiteRunValues(
-        id=result.id,
-        started=result.started,
-        session=result.session,
-        step=f"{result.name} {result.step}".rstrip(),
-        ranks=result.ranks,
-        parameters=result.parameters,
-        measures=[
-            SiteRunMeasure(
-                metric=metric_name(name, one.condition), unit=one.unit, values=one.values
-            )
-            for name, one in result.metrics.items()
-        ],
-    )
+    return SiteGroup(subject=_subject(ordered, series), newest=newest, series=series)
 
 
 def metric_name(metric: str, condition: str) -> str:

@@ -57,9 +57,9 @@ def data(name: str) -> str:
     return f"data/{plain(name)}.js"
 
 
-def run_data(name: str) -> str:
-    """The figures of single runs of a workload, as a script."""
-    return f"runs/{plain(name)}.js"
+def run_data(subject: str) -> str:
+    """The figures of single runs of a subject, as a script; it is called as `group` calls it."""
+    return f"runs/{subject}.js"
 
 
 def choose_run(name: str, run_id: str) -> str:

@@ -27,7 +27,9 @@
   globalThis.venturiInterval = interval;
 
   const series = seriesOf(data);
-  const runs = globalThis.venturiRuns;
+  const runs = new Map((globalThis.venturiRuns || []).flatMap(({ points, metrics, runs: own }) =>
+    own.map(([id, , machine, point, measures]) => [id, { machine, point: points[point],
+      measures: measures.map(([index, ...values]) => [metrics[index], values]) }])));
   const machines = [...new Set(series.map((one) => one.machine))];
   const state = new URLSearchParams(location.hash.slice(1));
   const key = (one) => JSON.stringify([one.step, one.metric, one.unit, one.ranks,
@@ -59,7 +61,7 @@
     const to = add("To", "to", element("input", { type: "date" }));
     const session = add("Session", "session", element("select", {}));
     const run = add("Run", "run", element("input", { type: "text", size: 32, autocomplete: "off" }));
-    const found = () => runs.runs.find(([id]) => id === run.value.trim());
+    const found = () => runs.get(run.value.trim());
     run.setAttribute("list", `${prefix}-runs`);
     const names = element("datalist", { id: `${prefix}-runs` });
     group.append(names);
@@ -67,11 +69,11 @@
       session.replaceChildren(element("option", { value: "" }, "all"),
         ...sessionsOf(machine.value).map(([id, started]) =>
           element("option", { value: id }, `${started.slice(0, 16).replace("T", " ")} ${id}`)));
-      names.replaceChildren(...runs.runs.filter((one) => one[3] === machine.value)
+      names.replaceChildren(...[...runs].filter(([, one]) => one.machine === machine.value)
         .map(([id]) => element("option", { value: id })));
     };
     run.value = state.get(run.name) || "";
-    if (found()) [, , , machine.value] = found();
+    if (found()) machine.value = found().machine;
     list();
     from.value = state.get(from.name) || "";
     to.value = state.get(to.name) || "";
@@ -82,20 +84,19 @@
     const fits = ([started, , , id]) => (!from.value || started.slice(0, 10) >= from.value)
       && (!to.value || started.slice(0, 10) <= to.value)
       && (!session.value || id === session.value);
-    const ofRun = ([, , , , point, measures]) => new Map(measures.map(([index, ...values]) => {
-      const [step, ranks, parameters] = runs.points[point];
-      const [metric, unit] = runs.metrics[index];
-      const one = { step, metric, unit, ranks, parameters };
-      return [key(one), { one, values, count: `1 run of ${values.length}` }];
-    }));
+    const ofRun = ({ point: [step, ranks, parameters], measures }) => new Map(
+      measures.map(([[metric, unit], values]) => {
+        const one = { step, metric, unit, ranks, parameters };
+        return [key(one), { one, values, count: `1 run of ${values.length}` }];
+      }));
     const ofSessions = () => new Map(series.filter((one) => one.machine === machine.value)
       .map((one) => [key(one), one, one.sessions.filter(fits)]).filter(([, , rows]) => rows.length)
       .map(([name, one, rows]) => [name, { one, values: rows.map((row) => row[1]),
         count: rows.length === 1 ? `1 session of ${rows[0][2]}` : `${rows.length} sessions` }]));
     const values = () => {
       const own = found();
-      if (own && own[3] !== machine.value) {
-        [, , , machine.value] = own;
+      if (own && own.machine !== machine.value) {
+        machine.value = own.machine;
         list();
       }
       return own ? ofRun(own) : run.value.trim() ? new Map() : ofSessions();
