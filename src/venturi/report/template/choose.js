@@ -163,7 +163,7 @@
       const { one } = own;
       const said = Object.entries(one.parameters).map(([word, value]) => `${word} ${value}`);
       const ratio = middle(other) / middle(own);
-      const texts = [one.metric, [one.step, `${one.ranks} ranks`, ...said].join(", "),
+      const texts = [one.metric, [one.step, `${one.ranks} rank${one.ranks === 1 ? "" : "s"}`, ...said].join(", "),
         ...cell(own, one.unit), ...cell(other, one.unit),
         Number.isFinite(ratio) ? ratio.toPrecision(3) : "–"];
       return element("tr", {}, ...texts.map((text) => element("td", {}, text)));
