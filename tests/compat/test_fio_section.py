@@ -113,8 +113,8 @@ def test_all_that_is_wrong_is_named_at_once_with_its_line() -> None:
         (3, "bogus=1: fio has no such option"),
         (4, "iodepht=4: fio has no such option; did you mean 'iodepth'?"),
         (5, "end_fsync: a value is needed"),
-        (6, "rw=trim: is refused"),
-        (7, "exec_prerun=true: is refused: commands are never executed"),
+        (6, "rw=trim is refused"),
+        (7, "exec_prerun=true is refused: commands are never executed"),
     ):
         assert f"f:{line}: {text}" in told
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from venturi.compat.fio_option import objection, option_named
+from venturi.compat.fio_option import FIXED, objection, option_named
 from venturi.compat.fio_section import FioSection, FioSetting
 from venturi.compat.fio_value import (
     ValueProblem,
@@ -199,7 +199,7 @@ class _JobReader:
 
     def _object(self, setting: FioSetting, why: str) -> None:
         shown = setting.key if setting.value is None else f"{setting.key}={setting.value}"
-        line = f"{setting.where}: {shown}: {why}"
+        line = f"{setting.where}: {shown}{' ' if why.startswith('is ') else ': '}{why}"
         if line not in self._problems:
             self._problems.append(line)
 
@@ -407,7 +407,7 @@ def _pattern(text: str) -> str:
     if text == "readwrite":
         return "rw"
     if "trim" in text:
-        raise ValueProblem(f"is refused: {objection('trim_percentage', '1')[12:]}")
+        raise ValueProblem(f"is refused: {FIXED['trim_percentage'][1]}")
     if ":" in text:
         raise ValueProblem("is refused: random access goes to a new place with each request")
     if text not in _PATTERNS:

@@ -65,7 +65,7 @@ def one_directory(jobs: Sequence[FioJob], places: Sequence[JobPlace], problems: 
     found = sorted({place.directory for place in places if not place.existing})
     if len(found) > 1:
         problems.append(
-            f"{jobs[0].where}: directory: is refused: a run has one directory, and the jobs have "
+            f"{jobs[0].where}: directory is refused: a run has one directory, and the jobs have "
             f"{', '.join(found)}; run them one after the other, or choose one with -d before `--`"
         )
     return Path(found[0] if found else places[0].directory)
@@ -122,4 +122,4 @@ def _is_device(name: str, job: FioJob, problems: list[str]) -> bool:
 
 
 def _refusal(job: FioJob, reason: str) -> str:
-    return f"{job.where}: filename={':'.join(job.filenames)}: is refused: {reason}"
+    return f"{job.where}: filename={':'.join(job.filenames)} is refused: {reason}"

@@ -64,7 +64,7 @@ def shape_of(job: FioJob, existing_bytes: int | None, problems: list[str]) -> Jo
     file_bytes = file_bytes + last if job.file_bytes is None else file_bytes
     if existing_bytes is not None and file_bytes > existing_bytes:
         problems.append(
-            f"{job.where}: job {job.name}: filename={job.filenames[0]}: is refused: the file is "
+            f"{job.where}: job {job.name}: filename={job.filenames[0]} is refused: the file is "
             f"somebody else's and has {existing_bytes} B; the job needs {file_bytes} B"
         )
         return None
