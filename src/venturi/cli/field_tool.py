@@ -39,16 +39,12 @@ class ToolCommand(HelpCommand):
             ) from None
 
 
-def field_options(*formats: str) -> Decorator:
-    """Ranks, machine, what is shown; `formats` are the tool's own outputs."""
-    options: list[Decorator] = [
-        click.option(
-            "-d",
-            "--dir",
-            "directory",
-            metavar="DIR",
-            help="Directory to use instead of the tool's own.",
-        ),
+def field_options(*formats: str, has_ranks: bool = True) -> Decorator:
+    """Ranks, machine, what is shown; `formats` are the tool's own outputs.
+
+    Without `has_ranks` the tool's own words say how many there are, and what they write.
+    """
+    ranks: list[Decorator] = [
         click.option(
             "-n",
             "--ranks",
@@ -57,6 +53,16 @@ def field_options(*formats: str) -> Decorator:
             default=1,
             help="Number of ranks.",
         ),
+    ]
+    options: list[Decorator] = [
+        click.option(
+            "-d",
+            "--dir",
+            "directory",
+            metavar="DIR",
+            help="Directory to use instead of the tool's own.",
+        ),
+        *(ranks if has_ranks else []),
         rare_option(
             "-N",
             "--nodes",
@@ -66,7 +72,7 @@ def field_options(*formats: str) -> Decorator:
             help="Number of nodes.",
         ),
         machine_option,
-        payload_option,
+        *([payload_option] if has_ranks else []),
         click.option(
             "--output-format",
             type=click.Choice(formats),

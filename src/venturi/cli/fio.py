@@ -8,6 +8,7 @@ import click
 
 from venturi.cli.field_tool import (
     ToolCommand,
+    field_options,
     run_context_of,
     show_plans,
     show_records,
@@ -15,31 +16,20 @@ from venturi.cli.field_tool import (
     watch_of,
 )
 from venturi.cli.help import rare_option
-from venturi.cli.option import json_option, machine_option, store_option, units_option
+from venturi.cli.option import json_option, store_option, units_option
 
 
 @click.command(cls=ToolCommand)
-@click.option(
-    "-d", "--dir", "directory", metavar="DIR", help="Directory to use instead of the jobs' own."
-)
-@rare_option(
-    "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Number of nodes."
-)
-@machine_option
+@field_options("fio-json", has_ranks=False)
 @rare_option(
     "--seed",
     type=click.IntRange(0, 2**31 - 1),
     metavar="N",
     help="Seed of jobs with randrepeat=0 (default: another one in each run).",
 )
-@click.option(
-    "--output-format", type=click.Choice(["fio-json"]), help="Print the tool's own output format."
-)
 @store_option
 @json_option
 @units_option
-@click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
-@rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- ARGS")
 def command(arguments: tuple[str, ...], **options: Any) -> int:
     """Run fio's job files, or jobs given by its options, with our engine.

@@ -6,12 +6,11 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from venturi.compat.fio_entry import PlacedJob
 from venturi.compat.fio_section import TOOL
-from venturi.model.error import UserError
+from venturi.compat.tool_file import write_tool_file
 from venturi.model.plan import OperationKind
 from venturi.model.record import PhaseRow, Record
 from venturi.report.latency import merge
@@ -45,13 +44,7 @@ def hand_out(text: str, output: str) -> None:
     if not output:
         sys.stdout.write(text)
         return
-    try:
-        Path(output).write_text(text, "utf-8")
-    except OSError as error:
-        raise UserError(
-            f"{TOOL} --output={output}: it cannot be written: {error.strerror}",
-            "the run itself is in the archive",
-        ) from None
+    write_tool_file(f"{TOOL} --output={output}", output, text)
 
 
 def _job(record: Record, placed: PlacedJob) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from venturi.compat.md_workbench_text import (
     PREPARATION,
     waiting_factor,
 )
+from venturi.compat.tool_file import write_tool_file
 from venturi.model.error import UserError
 from venturi.model.record import Record
 from venturi.store.archive import find_stored
@@ -59,12 +60,13 @@ def outputs_after(record: Record, arguments: MdWorkbenchArguments, store: Path) 
     a = arguments
     if a.info_file and not a.cleanup:
         position = a.first_item + _moved(record, a)
-        _write("--run-info-file", Path(a.info_file), f"pos: {position}\n")
+        words = f"{TOOL} --run-info-file {a.info_file}"
+        write_tool_file(words, a.info_file, f"pos: {position}\n")
     if a.latency_prefix:
         log = find_stored(store, record.id) / OPERATIONS_NAME
         if log.exists():
             for path, text in latency_tables(a, log):
-                _write("-L", path, text)
+                write_tool_file(f"{TOOL} -L {path}", path, text)
 
 
 def _moved(record: Record, arguments: MdWorkbenchArguments) -> int:
@@ -145,13 +147,3 @@ def _text(samples: Sequence[Sample], begin_ns: int) -> str:
     for begin, end in samples:
         lines.append(f"{(begin - begin_ns) / _NS_PER_S:.7f},{(end - begin) / _NS_PER_S:.4e}")
     return "\n".join(lines) + "\n"
-
-
-def _write(option: str, path: Path, text: str) -> None:
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UserError(
-            f"{TOOL} {option} {path}: it cannot be written: {error.strerror}",
-            "the run itself is in the archive",
-        ) from None

@@ -8,6 +8,7 @@ from venturi.compat.mdtest_csv import rank_csv
 from venturi.compat.mdtest_operation import write_item_tables
 from venturi.compat.mdtest_option import MdtestArguments
 from venturi.compat.mdtest_result import most_items
+from venturi.compat.tool_file import write_tool_file
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, tree_of
 from venturi.model.record import Record
@@ -50,20 +51,12 @@ def outputs_after(records: list[Record], arguments: MdtestArguments, store: Path
     if not records:
         return
     if arguments.status_file and arguments.phases.create and arguments.limit_s:
-        _write("-x", arguments.status_file, f"{most_items(records[-1])}\n")
+        words = f"mdtest -x {arguments.status_file}"
+        write_tool_file(words, arguments.status_file, f"{most_items(records[-1])}\n")
     if arguments.rank_csv:
-        _write("--saveRankPerformanceDetails", arguments.rank_csv, rank_csv(records[-1]))
+        words = f"mdtest --saveRankPerformanceDetails {arguments.rank_csv}"
+        write_tool_file(words, arguments.rank_csv, rank_csv(records[-1]))
     if arguments.operation_csv:
         log = find_stored(store, records[-1].id) / OPERATIONS_NAME
         if log.exists():
             write_item_tables(arguments.operation_csv, log, records[-1].repetitions)
-
-
-def _write(option: str, name: str, text: str) -> None:
-    try:
-        Path(name).write_text(text, "utf-8")
-    except OSError as error:
-        raise UserError(
-            f"mdtest {option} {name}: it cannot be written: {error.strerror}",
-            "the run itself is in the archive",
-        ) from None
