@@ -60,19 +60,13 @@ class RankView:
     def integer(self, code: list[p.Instruction]) -> int:
         """The value as a whole number, which may be negative."""
         value = self.value(code)
-        if isinstance(value, int):
-            return value
-        if value != int(value):
-            raise ExpressionError(f"a whole number is needed, not {value}")
-        return int(value)
+        return value if isinstance(value, int) else _as_integer(value)
 
     def whole(self, code: list[p.Instruction]) -> int:
         """The value as a whole number of 0 or more."""
-        known = self._compiled.get(id(code))
-        value = self.integer(code) if known is None else known[1](self.slots)
-        if isinstance(value, int) and value >= 0:  # nearly all
-            return value
-        value = self.integer(code)
+        value = self.value(code)
+        if not isinstance(value, int):
+            value = _as_integer(value)
         if value < 0:
             raise ExpressionError(f"a number of 0 or more is needed, not {value}")
         return value
@@ -90,6 +84,12 @@ class RankView:
     def first_sharer(self, file: p.File, rank: int) -> int:
         """The rank that makes and removes a file for all that share it with `rank`."""
         return rank - self.placement.place(file, rank)
+
+
+def _as_integer(value: float) -> int:
+    if value != int(value):
+        raise ExpressionError(f"a whole number is needed, not {value}")
+    return int(value)
 
 
 class InPlace:

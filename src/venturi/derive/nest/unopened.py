@@ -16,6 +16,7 @@ _OPEN, _CLOSE = KIND_CODES[Kind.OPEN], KIND_CODES[Kind.CLOSE]
 _ON_OPEN = frozenset(
     KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC)
 )
+_ON_HANDLE = _ON_OPEN | {_OPEN, _CLOSE}
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def implied_calls(rank: Column, kind: Column, handle: Column, is_made: Column) -
             is_first = not made and which not in used
             found.append((starts[who] if is_first else place, place, _OPEN))
             implied[which] = place
-        if what in (_OPEN, _CLOSE, *_ON_OPEN):
+        if what in _ON_HANDLE:
             used.add(which)
     for place in implied.values():
         found.append((starts[int(rank[place]) + 1], place, _CLOSE))
