@@ -276,3 +276,12 @@ def test_a_plan_makes_nothing(tool: Tool) -> None:
         assert done.returncode == 0, done.stderr
         assert "1,048,576 B" in done.stdout
     assert not list(Path(tool.target).iterdir())
+
+
+def test_what_is_wrong_in_a_file_is_said_once(tool: Tool) -> None:
+    file = job_file(tool, "[a]\nsize=64k\ninclude job.fio\nunheard=1")
+    done = tool("fio", "--dry-run", "--", file)
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert sum("no sections" in line for line in lines) == 1
+    assert len(lines) == len(set(lines))

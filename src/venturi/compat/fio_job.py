@@ -199,9 +199,9 @@ class _JobReader:
 
     def _object(self, setting: FioSetting, why: str) -> None:
         shown = setting.key if setting.value is None else f"{setting.key}={setting.value}"
-        line = f"{setting.where}: {shown}{' ' if why.startswith('is ') else ': '}{why}"
-        if line not in self._problems:
-            self._problems.append(line)
+        self._problems.append(
+            f"{setting.where}: {shown}{' ' if why.startswith('is ') else ': '}{why}"
+        )
 
     def _read(self, name: str, read: Callable[[str], T], default: T) -> T:
         setting = self._given.get(name)

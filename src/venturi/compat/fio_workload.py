@@ -143,9 +143,10 @@ def _complain(problems: Sequence[str]) -> None:
     if not problems:
         return
     page = f"docs/compatibility/{TOOL}.md lists every option"
-    if len(problems) == 1:
-        raise UserError(f"{TOOL}: {problems[0]}", page)
-    raise UserError(f"{TOOL}: {len(problems)} problems:\n  " + "\n  ".join(problems), page)
+    different = list(dict.fromkeys(problems))
+    if len(different) == 1:
+        raise UserError(f"{TOOL}: {different[0]}", page)
+    raise UserError(f"{TOOL}: {len(different)} problems:\n  " + "\n  ".join(different), page)
 
 
 def _warnings(jobs: Sequence[FioJob]) -> list[str]:
