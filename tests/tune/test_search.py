@@ -156,6 +156,23 @@ def test_a_suspect_is_judged_although_others_promise_more(seed: int) -> None:
     assert machine.search(300, seed).finalists == ["a=1", "b=1", "c=1"]
 
 
+@pytest.mark.parametrize("busy_runs", range(2, 8))
+def test_time_that_a_busy_machine_gives_back_is_spent(busy_runs: int) -> None:
+    """Starts take 3 s at first: as long as they do, the budget suffices for no verdict."""
+    machine = Machine({"good=1": 0.4}, 0.05, 12)
+    quick, starts = machine.measure, iter([3.0] * busy_runs)
+
+    def measure(name: str | None, in_haste: bool = False) -> TrialRun:
+        run, busy_s = quick(name, in_haste), next(starts, 0.0)
+        machine.elapsed_s += busy_s
+        return TrialRun(run.io_s, run.cost_s + busy_s, run.first_s)
+
+    machine.measure = measure  # type: ignore[method-assign]
+    state = machine.search(42)
+    assert _effect(state.final("good=1"), 1) is Effect.HELPS
+    assert machine.elapsed_s < 42 + 4
+
+
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize(("bad", "judged"), [(0.9, "bad=1"), (1.3, "a=1")])
 def test_where_one_is_judged_it_is_a_likely_suspect(bad: float, judged: str, seed: int) -> None:

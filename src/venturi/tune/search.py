@@ -2,7 +2,8 @@
 
 Nothing is ever measured alone: beside each run with a change stands one without it. Looks that
 choose are not looks that count: who is lucky in the screening is measured again in the final, and
-only that is the result. How many final pairs there are is settled before the first of them.
+only that is the result. How many final pairs there are is a matter of time alone: what base and
+change take together says nothing of which of them is faster, so the sign test stays valid.
 Where pauses would leave no time to look at all changes, looks that choose are made in haste:
 without pauses, on both sides of a pair.
 """
@@ -26,8 +27,6 @@ _LOOKS = 1.5
 """Runs that the screening takes for each change: two changes share one run without."""
 _LONG_PAUSES = 0.25
 """Pauses are left out only where they are at least this share of what a run costs."""
-_FINAL_MARGIN = 0.95
-"""Of the time left that the final plans with: runs vary."""
 _MOST_ROUNDS = 8
 """Of the final: two pairs of each finalist a round."""
 ERROR_RATE = 0.05
@@ -307,15 +306,16 @@ class Search:
         return name in self._suspects and self.state.ratio(name) < 1
 
     def _final(self, names: list[str]) -> None:
-        """Fresh pairs, in ABBA blocks; their number is settled before."""
+        """Fresh pairs, in ABBA blocks, as many as the time suffices for."""
         self.state.finalists = names
         if not names:
             return
         left_s = self._budget_s - self._elapsed()
         least = math.ceil(pairs_needed(len(names)) / 2) if self._reserve_s(names) <= left_s else 1
-        block_s = 2 * sum(self._expected_s(None) + self._expected_s(name) for name in names)
-        fits = int(_FINAL_MARGIN * left_s / block_s) if block_s > 0 else _MOST_ROUNDS
-        for number in range(min(_MOST_ROUNDS, max(least, fits))):
+        for number in range(_MOST_ROUNDS):
+            round_s = 2 * sum(self._expected_s(None) + self._expected_s(name) for name in names)
+            if number >= least and self._elapsed() + round_s > self._budget_s:
+                return
             order = list(names)
             self._random.shuffle(order)
             for name in order:
