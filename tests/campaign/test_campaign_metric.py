@@ -95,15 +95,17 @@ def test_a_metric_of_a_workload_improves_as_its_unit_says(unit: str, better: Bet
 @pytest.mark.parametrize(
     ("unit", "stated", "better"),
     [
-        ("us", Better.NONE, Better.LOWER),
-        ("MiB/s", Better.NONE, Better.HIGHER),
+        ("us", None, Better.LOWER),
+        ("us", Better.NONE, Better.NONE),
+        ("MiB/s", None, Better.HIGHER),
         ("MiB/s", Better.LOWER, Better.LOWER),
+        ("MiB/s", Better.NONE, Better.NONE),
         ("x", Better.HIGHER, Better.HIGHER),
-        ("x", Better.NONE, Better.NONE),
+        ("x", None, Better.NONE),
     ],
 )
 def test_what_is_stated_comes_before_what_the_unit_says(
-    unit: str, stated: Better, better: Better
+    unit: str, stated: Better | None, better: Better
 ) -> None:
     assert direction_of(unit, stated) is better
 

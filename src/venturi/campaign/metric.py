@@ -73,7 +73,8 @@ def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict
     found: dict[str, MetricSample] = {}
     for name, metric in tool.metrics.items():
         if texts_of(name, metric, folder):
-            found[name] = MetricSample(picked(name, metric, folder), metric.unit, metric.better)
+            better = direction_of(metric.unit, metric.better)
+            found[name] = MetricSample(picked(name, metric, folder), metric.unit, better)
     if not found:
         file = next(iter(tool.metrics.values())).file
         raise RunFailed(f"nothing in {file} is a metric of this tool ({tool.about})")

@@ -10,7 +10,7 @@ from venturi.importers.imported_run import ImportedRun, time_of
 from venturi.model.campaign import Tool
 from venturi.model.error import UserError
 from venturi.model.output import Pick
-from venturi.model.result import Measure
+from venturi.model.result import Measure, direction_of
 from venturi.model.workload import Scalar
 
 _TOOLS = {
@@ -68,7 +68,8 @@ def told_by(tool: Tool, text: str) -> tuple[dict[str, Measure], dict[str, Scalar
         values = values_in(metric, rule, text)
         if values:
             kept = values if rule.pick is Pick.MEDIAN else values[-1:]
-            metrics[metric] = Measure(unit=rule.unit, better=rule.better, values=kept)
+            better = direction_of(rule.unit, rule.better)
+            metrics[metric] = Measure(unit=rule.unit, better=better, values=kept)
     parameters: dict[str, Scalar] = {}
     for setting, rule in tool.reported.items():
         values = values_in(setting, rule, text)

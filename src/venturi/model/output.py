@@ -53,7 +53,8 @@ class OutputMetric(Document):
     default: Real | None = None
     """The value where nothing is found; without it the run has failed."""
     unit: str = ""
-    better: Better = Better.NONE
+    better: Better | None = None
+    """None: as the unit says."""
     about: str = ""
 
     @property

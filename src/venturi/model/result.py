@@ -119,9 +119,9 @@ def digest_of(*parts: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
-def direction_of(unit: str, stated: Better = Better.NONE) -> Better:
+def direction_of(unit: str, stated: Better | None = None) -> Better:
     """Which way a metric improves: as is stated; else times are better short, rates high."""
-    if stated is not Better.NONE:
+    if stated is not None:
         return stated
     if unit in SECONDS_PER_UNIT:
         return Better.LOWER
