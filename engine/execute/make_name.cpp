@@ -24,7 +24,12 @@ int NameMaker::create(const std::string& path, backend::Handle& handle) {
     error = make_parents(path);
     if (error == 0) error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
   }
-  if (real && error != 0) context_.manifest->retract(path);
+  // What follows making a file, such as giving it its size, may fail: then the file is there, and
+  // the intention stands for it.
+  backend::Identity made;
+  const bool is_there = error != 0 && error != EEXIST && real &&
+                        storage_.look_up(Backend::kRoot, path.c_str(), made) == 0;
+  if (real && error != 0 && !is_there) context_.manifest->retract(path);
   return error == EEXIST ? take_over(path, handle) : error;
 }
 

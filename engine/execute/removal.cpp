@@ -230,6 +230,12 @@ bool Remover::remove_item(int directory, const char* name, const Entry& entry,
   return take(directory, name, entry.block.directories ? AT_REMOVEDIR : 0);
 }
 
+void Remover::remove_intended(const std::vector<Entry>& entries) {
+  for (const Entry& intent : open_intents(entries)) {
+    if (intent.path != "." && intent.path != kMarkerName) remove_intended(intent, entries);
+  }
+}
+
 void Remover::remove_intended(const Entry& intent, const std::vector<Entry>& listed) {
   const base::Place place(root_.get(), intent.path.c_str());
   base::Identity found;
@@ -300,9 +306,7 @@ void remove_listed(Remover& remover, std::vector<Entry> entries, Kept kept) {
   for (const Entry& block : sum_items(entries)) {
     if (!stays(block.kind)) remover.remove_items(block);
   }
-  for (const Entry& intent : open_intents(entries)) {
-    if (intent.path != "." && intent.path != kMarkerName) remover.remove_intended(intent, entries);
-  }
+  remover.remove_intended(entries);
   std::erase_if(entries, [&](const Entry& entry) {
     if (entry.identity.is_key()) return true;
     const bool is_name = entry.kind == EntryKind::kFile || entry.kind == EntryKind::kStagedFile ||

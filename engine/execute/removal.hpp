@@ -26,9 +26,9 @@ class Remover {
   bool remove_directory(const Entry& entry);
   /// Removes the items that are counted; true if none of them is there any more.
   bool remove_items(const Entry& entry);
-  /// Removes what was about to be made, if it surely was: if it is one of the `listed` under a new
-  /// name, or was born afterwards.
-  void remove_intended(const Entry& intent, const std::vector<Entry>& listed);
+  /// Removes what was about to be made by these entries and is not listed behind that, if it surely
+  /// was made: if it is another one of them under a new name, or was born afterwards.
+  void remove_intended(const std::vector<Entry>& entries);
 
   [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
   [[nodiscard]] bool reachable() const noexcept { return static_cast<bool>(root_); }
@@ -41,6 +41,7 @@ class Remover {
   void note(int error) noexcept;
 
  private:
+  void remove_intended(const Entry& intent, const std::vector<Entry>& listed);
   bool remove(const Entry& entry, int flags);
   bool remove_item(int directory, const char* name, const Entry& entry, unsigned char count);
   bool take(int directory, const char* name, int flags);

@@ -398,6 +398,8 @@ class Run {
     comm::set_doing(counters, comm::kRemoving);
     std::uint64_t deepest = 0;
     note_removals_of_others(entries);
+    // A create that failed may have made its name.
+    if (context_.failed() && remover.reachable()) remover.remove_intended(entries);
     std::erase_if(entries, [&](const Entry& entry) {
       if (!wanted(entry)) return false;
       context_.beat();

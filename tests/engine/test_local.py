@@ -28,7 +28,7 @@ from engine.plans import (
     write,
     write_and_read,
 )
-from engine.running import Engine, meddled, parse, traced
+from engine.running import Engine, is_gone, meddled, parse, traced
 from venturi.model.plan import Append
 
 KIB = 1024
@@ -191,6 +191,19 @@ def test_sizes_have_units(engine: Engine, tmp_path: Path, value: str) -> None:
     assert engine.run(made, "alone").code == 0
     wanted = {"0": 1, "1": 1, "4096 B": 4096, "1.5 KiB": 1536, "64 KiB": 65536, "1 MB": 10**6}
     assert (Path(made.directory) / "data").stat().st_size == wanted[value]
+
+
+@pytest.mark.parametrize("interface", ["posix", "uring"])
+def test_a_file_that_was_made_and_cannot_get_its_size_is_removed(
+    engine: Engine, tmp_path: Path, interface: str
+) -> None:
+    options = {"preallocate": "4096 TiB"}
+    made = write_and_read(tmp_path, 1, size=1, count=1, interface=interface, options=options)
+    outcome = engine.run(made, "alone")
+    assert outcome.failed["code"] == "io", outcome.failed
+    left = engine.clean(made)
+    assert left["left_count"] == 0, left
+    assert is_gone(made)
 
 
 def test_contradictions_are_refused(engine: Engine, tmp_path: Path) -> None:
