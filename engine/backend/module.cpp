@@ -37,23 +37,22 @@ void load(Row& row) {
   row.module = "";
 }
 
-/// The place of each interface in the table, by its number; the table's size where it has none.
-std::vector<std::size_t> places() {
-  std::vector<std::size_t> found;
+/// The row of each interface in the table, by its number.
+std::vector<Row*> rows_by_number() {
+  static Row unknown{"", nullptr, nullptr, "", "this engine does not know it"};
+  std::vector<Row*> found;
   const auto rows = table();
   for (const std::string_view word : schema::words_of(schema::Interface{})) {
     const auto row =
         std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.name == word; });
-    found.push_back(static_cast<std::size_t>(row - rows.begin()));
+    found.push_back(row == rows.end() ? &unknown : &*row);
   }
   return found;
 }
 
 Row& listed(schema::Interface interface) {
-  static const std::vector<std::size_t> place = places();
-  static Row unknown{"", nullptr, nullptr, "", "this engine does not know it"};
-  const std::size_t found = place[static_cast<std::size_t>(interface)];
-  return found < table().size() ? table()[found] : unknown;
+  static const std::vector<Row*> rows = rows_by_number();
+  return *rows[static_cast<std::size_t>(interface)];
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr std::uint64_t kMostTurns = std::numeric_limits<int>::max();
 MpiView::MpiView(const pattern::NestCursor& nest)
     : base_bytes_(static_cast<std::uint64_t>(nest.lowest())), place_bytes_(nest.size_bytes()) {
   if (nest.total() == 0) return;
-  for (const pattern::NestCursor::Level& level : nest.levels()) {
+  for (const pattern::NestLevel& level : nest.levels()) {
     if (level.count <= 1) continue;
     const auto stride = static_cast<std::uint64_t>(level.stride_bytes);
     // A level that goes on where its inner one ends is no level of its own.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,6 +15,8 @@ namespace venturi::execute {
 class Batch {
  public:
   static constexpr std::size_t kMost = kMostInFlight;
+
+  explicit Batch(RequestMemory& memory) : completions_(memory.completions) {}
 
   /// Does the requests; returns how many ended well. `record(end_ns, offset, bytes)` is called for
   /// each of those; it began when the one before ended, the first at `begin_ns`.
@@ -80,7 +81,7 @@ class Batch {
 
   std::uint64_t last_ns_ = 0;
   bool cut_ = false;
-  std::array<backend::Completion, kMost> completions_;
+  std::span<backend::Completion, kMost> completions_;
 };
 
 }  // namespace venturi::execute

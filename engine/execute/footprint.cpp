@@ -1,6 +1,7 @@
 // What computing leaves behind in the processor's caches: an application's data in place of ours.
 #include "execute/footprint.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace venturi::execute {
@@ -30,13 +31,14 @@ std::uint64_t bytes_within(std::uint64_t elapsed_ns) {
 
 void Footprint::begin() {
   if (memory_.empty()) memory_.resize(kMemoryBytes);
-  used_bytes_ = 0;
+  used_bytes_ -= std::min(used_bytes_, wanted_bytes_);
+  wanted_bytes_ = 0;
 }
 
 void Footprint::reach(std::uint64_t elapsed_ns) {
-  const std::uint64_t wanted_bytes = bytes_within(elapsed_ns);
-  if (wanted_bytes > used_bytes_ + kMemoryBytes) used_bytes_ = wanted_bytes - kMemoryBytes;
-  for (; used_bytes_ < wanted_bytes; used_bytes_ += kStepBytes) {
+  wanted_bytes_ = bytes_within(elapsed_ns);
+  if (wanted_bytes_ > used_bytes_ + kMemoryBytes) used_bytes_ = wanted_bytes_ - kMemoryBytes;
+  for (; used_bytes_ < wanted_bytes_; used_bytes_ += kStepBytes) {
     for (const std::size_t end = at_ + kStepBytes; at_ < end; at_ += kLineBytes) {
       memory_[at_] ^= std::byte{1};
     }

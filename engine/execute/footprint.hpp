@@ -12,7 +12,8 @@ namespace venturi::execute {
 /// own, where the one before left them, which no application's does.
 class Footprint {
  public:
-  /// Computing begins.
+  /// Computing begins. What was used too much before, because lines are used many at a time, is
+  /// taken off.
   void begin();
   /// Uses as much memory as computing for so long does.
   void reach(std::uint64_t elapsed_ns);
@@ -23,6 +24,7 @@ class Footprint {
  private:
   std::vector<std::byte> memory_;
   std::size_t at_ = 0;
+  std::uint64_t wanted_bytes_ = 0;
   std::uint64_t used_bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // The hot path: batches of requests, one clock reading each, no allocation inside.
 #include <algorithm>
-#include <array>
+#include <span>
 #include <type_traits>
 #include <variant>
 
@@ -25,7 +25,9 @@ class Pump {
         context_(moving.context),
         sizes_(moving.context.meter(), moving.kind),
         most_(moving.fills() ? moving.most_prepared() : Batch::kMost),
-        prepares_(moving.prepares()) {}
+        prepares_(moving.prepares()),
+        batch_(context_),
+        requests_(context_.requests) {}
 
   /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>
@@ -112,11 +114,11 @@ class Pump {
   Moving& moving_;
   Context& context_;
   SizeRun sizes_;
-  Batch batch_;
   std::size_t size_ = 1;
   const std::size_t most_;
   const bool prepares_;
-  std::array<Request, Batch::kMost> requests_;
+  Batch batch_;
+  std::span<Request, Batch::kMost> requests_;
   /// So many of them have the size and the memory that all of a regular access have.
   std::size_t alike_ = 0;
 };

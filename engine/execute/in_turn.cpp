@@ -14,7 +14,7 @@ namespace {
 class Turns {
  public:
   Turns(Moving& own, Moving& turned, Schedule* schedule)
-      : context_(own.context), own_(own), turned_(turned), schedule_(schedule) {}
+      : context_(own.context), own_(own), turned_(turned), schedule_(schedule), batch_(context_) {}
 
   /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>

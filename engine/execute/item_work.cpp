@@ -513,7 +513,7 @@ void ItemWork::check(std::span<const std::byte> bytes) {
 void ItemWork::wait(std::uint64_t begin_ns) {
   const double seconds = step_.wait_factor * base::seconds(last_ns_ - begin_ns);
   if (seconds < kSpinS) {
-    context_.spin(seconds);
+    context_.spin(last_ns_, seconds);
   } else {
     context_.pause(seconds);
   }

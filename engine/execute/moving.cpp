@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -55,8 +56,8 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
       looks_about_(step.seeks > 0.0 || step.empty_reads > 0.0),
       one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || fresh_ || looks_about_ ||
                   step.halo.has_value() || context.clock.is_simulated() ||
-                  context.goes_on_after_errors()),
-      stamp_(context.stamp(*file.plan, open)) {
+                  context.goes_on_after_errors()) {
+  if (verify_) stamp_ = context.stamp(*file.plan, open);
   if (const auto* boxes = std::get_if<schema::Box>(&step.pattern.value); boxes != nullptr) {
     layout_.emplace(file.plan->datasets, static_cast<std::size_t>(boxes->dataset));
   }
@@ -65,6 +66,7 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
 }
 
 void Moving::reserve(std::size_t slots) {
+  slots_ = slots;
   pool_bytes_ = 0;
   stream_ = nullptr;
   most_prepared_ = 1;
@@ -89,7 +91,7 @@ void Moving::reserve_literal() {
 }
 
 void Moving::arrange(std::size_t slots) {
-  reserve(slots);
+  if (slots != slots_) reserve(slots);
   const int error = file.storage->arrange(open.handle, static_cast<std::uint32_t>(slots), memory());
   if (error != 0) stop(error);
 }
@@ -165,7 +167,7 @@ void Moving::look_about(const backend::Request& request) {
 }
 
 void Moving::prepare(const backend::Request& request) {
-  if (step.think_s > 0.0) think();
+  if (step.think_s > 0.0) think(request);
   if (fresh_) renew(request);
   if (looks_about_) look_about(request);
   if (halo_ && writes) pack(request);
@@ -173,7 +175,7 @@ void Moving::prepare(const backend::Request& request) {
   if (!verify_) return;
   if (writes) {
     for_each_run(request, [&](std::uint64_t offset, std::span<std::byte> data) {
-      stamp_.fill(data, offset);
+      stamp_->fill(data, offset);
       return true;
     });
   } else {
@@ -186,8 +188,9 @@ void Moving::make(const backend::Request& request) {
   if (step.think_s == 0.0) return fill(request);
   const std::uint64_t begin = context.clock.now_ns();
   fill(request);
-  making_ns_ = context.clock.now_ns() - begin;
-  context.meter().add_compute(making_ns_);
+  const std::uint64_t making_ns = context.clock.now_ns() - begin;
+  context.making_ns[static_cast<std::size_t>(std::bit_width(request.bytes))] = making_ns;
+  context.meter().add_compute(making_ns);
 }
 
 /// Makes what a write moves unlike all that was written before. Where the step moves through so
@@ -227,10 +230,12 @@ void Moving::for_each_run(const backend::Request& request, const Action& action)
                         });
 }
 
-void Moving::think() {
-  const std::uint64_t begin = context.clock.now_ns();
-  context.think(std::max(0.0, step.think_s - static_cast<double>(making_ns_) * 1e-9));
-  context.meter().add_compute(context.clock.now_ns() - begin);
+void Moving::think(const backend::Request& request) {
+  const std::uint64_t making_ns =
+      fills() ? context.making_ns[static_cast<std::size_t>(std::bit_width(request.bytes))] : 0;
+  const Span spent =
+      context.think(std::max(0.0, step.think_s - static_cast<double>(making_ns) * 1e-9));
+  context.meter().add_compute(spent.end_ns - spent.begin_ns);
 }
 
 std::uint64_t Moving::conclude(const backend::Request& request, std::uint64_t now_ns) {
@@ -247,16 +252,16 @@ void Moving::accept_writes(std::uint64_t offset, std::uint64_t bytes) {
   constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
   const auto owner = static_cast<std::uint64_t>(context.slots[kRankSlot].integer());
   History& history = *open.history;
-  stamp_.accept({.first = first_write(context, file, history, owner, offset, bytes),
-                 .numbers = history.numbers,
-                 .split_words = history.split_words});
+  stamp_->accept({.first = first_write(context, file, history, owner, offset, bytes),
+                  .numbers = history.numbers,
+                  .split_words = history.split_words});
 }
 
 void Moving::verify(const backend::Request& request) {
   for_each_run(request, [&](std::uint64_t offset, std::span<const std::byte> data) {
     accept_writes(offset, data.size());
-    if (stamp_.matches(data, offset) || !file.storage->knows(open.handle, request)) return true;
-    context.fail_verification({.kind = kind, .path = open.path}, stamp_.examine(data, offset));
+    if (stamp_->matches(data, offset) || !file.storage->knows(open.handle, request)) return true;
+    context.fail_verification({.kind = kind, .path = open.path}, stamp_->examine(data, offset));
     return false;  // one request is one error
   });
 }

@@ -16,10 +16,6 @@
 
 namespace venturi::execute {
 
-/// At most so many requests are taken from a cursor before the first of them is done, beyond the
-/// step's depth.
-inline constexpr std::size_t kMostInFlight = 64;
-
 /// One direction of a `transfer` step on one open file.
 class Moving {
  public:
@@ -85,7 +81,7 @@ class Moving {
  private:
   void reserve(std::size_t slots);
   void reserve_literal();
-  void think();
+  void think(const backend::Request& request);
   void pack(const backend::Request& request);
   void renew(const backend::Request& request);
   void make(const backend::Request& request);
@@ -107,15 +103,16 @@ class Moving {
   bool fresh_;
   /// Requests come behind seeks, or reads that bring nothing.
   bool looks_about_;
-  /// How long it took to make the bytes of the last request.
-  std::uint64_t making_ns_ = 0;
   /// Requests that were prepared.
   std::uint64_t prepared_ = 0;
   std::optional<pattern::DatasetLayout> layout_;
   /// Where in the application's array the cells of the next request are.
   std::optional<payload::HaloCursor> halo_;
   bool one_by_one_;
-  payload::Stamp stamp_;
+  /// Of a file that is verified.
+  std::optional<payload::Stamp> stamp_;
+  /// Memory was taken for so many requests at a time.
+  std::size_t slots_ = 0;
   std::byte* data_ = nullptr;
   std::uint64_t slot_bytes_ = 0;
   /// 0: all requests of a slot move the same memory.
@@ -138,10 +135,10 @@ void fail_showing(comm::Group& sharers);
 
 class Schedule;
 
-/// The requests of a step in the place of `owner`, who the slots say acts; `start_bytes` is
-/// where those begin that append or go on. Slots must not change while it lives.
+/// The requests of a step, of `size_bytes` each, in the place of `owner`, who the slots say acts;
+/// `start_bytes` is where those begin that append or go on. Slots must not change while it lives.
 pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
-                          std::uint64_t owner, std::uint64_t start_bytes);
+                          std::uint64_t owner, std::uint64_t size_bytes, std::uint64_t start_bytes);
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);

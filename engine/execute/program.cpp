@@ -53,16 +53,11 @@ void run_compute(Context& context, const schema::Compute& step) {
   if (context.idle()) return;
   const double seconds = context.evaluator.seconds(step.seconds, context.slots, "compute.seconds");
   if (seconds == 0.0) return;
-  const std::uint64_t begin = context.clock.now_ns();
-  if (step.mode == schema::ComputeMode::kSleep) {
-    context.pause(seconds);
-  } else {
-    context.spin(seconds);
-  }
-  const std::uint64_t end = context.clock.now_ns();
-  context.meter().add_compute(end - begin);
-  context.note_pause(begin, end, false);
-  context.after_operations(end, 0, 0);
+  const Span spent =
+      step.mode == schema::ComputeMode::kSleep ? context.pause(seconds) : context.compute(seconds);
+  context.meter().add_compute(spent.end_ns - spent.begin_ns);
+  context.note_pause(spent.begin_ns, spent.end_ns, false);
+  context.after_operations(spent.end_ns, 0, 0);
 }
 
 /// The name of a signal for the current slots. Throws base::Error (exit 2) if it has none.

@@ -37,7 +37,8 @@ RankView::RankView(const schema::Plan& the_plan, const Part& the_part, comm::Gro
       part(the_part),
       group(the_group),
       world(the_world),
-      slots(the_plan.slots.size()) {
+      slots(the_plan.slots.size()),
+      paths_(the_plan.files.size()) {
   using enum schema::Slot;
   for (std::size_t rank = 0; rank < group.size(); ++rank) {
     const std::size_t node = group.node_of(rank);
@@ -119,6 +120,24 @@ std::string RankView::path_of(const schema::File& file) const {
   return path;
 }
 
+const std::string& RankView::current_path(std::size_t file) {
+  KnownPath& known = paths_[file];
+  bool is_same = !known.path.empty();
+  std::size_t place = 0;
+  for (const schema::PathPart& part : plan.files[file].path) {
+    if (!part.value) continue;
+    const std::int64_t number = evaluator.integer(*part.value, slots, "files.path");
+    if (place == known.numbers.size()) known.numbers.push_back(number);
+    is_same = is_same && known.numbers[place] == number;
+    known.numbers[place++] = number;
+  }
+  if (!is_same) {
+    known.path.clear();
+    known.path = path_of(plan.files[file]);
+  }
+  return known.path;
+}
+
 std::uint64_t RankView::family_key(const schema::File& file) const {
   pattern::Slots family = slots;
   family[kRankSlot] = std::int64_t{0};
@@ -131,10 +150,14 @@ std::uint64_t RankView::family_key(const schema::File& file) const {
 }
 
 ActAs::ActAs(RankView& view, std::uint64_t rank)
-    : view_(view), before_(static_cast<std::uint64_t>(view.slots[kRankSlot].integer())) {
-  view.take_place_of(rank);
+    : view_(view),
+      before_(static_cast<std::uint64_t>(view.slots[kRankSlot].integer())),
+      is_other_(rank != before_) {
+  if (is_other_) view.take_place_of(rank);
 }
 
-ActAs::~ActAs() { view_.take_place_of(before_); }
+ActAs::~ActAs() {
+  if (is_other_) view_.take_place_of(before_);
+}
 
 }  // namespace venturi::execute

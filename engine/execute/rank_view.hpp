@@ -57,6 +57,8 @@ class RankView {
   [[nodiscard]] std::uint64_t sharer_index(const schema::File& file, std::uint64_t rank) const;
   /// The path of the file for the current slots. Throws base::Error (exit 2) if it is unsafe.
   [[nodiscard]] std::string path_of(const schema::File& file) const;
+  /// The same of an entry of the plan, by its number; it holds until the next call.
+  const std::string& current_path(std::size_t file);
   /// A key of the file's path with rank and node 0: what all ranks can count alike.
   [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
 
@@ -75,10 +77,18 @@ class RankView {
   [[nodiscard]] std::size_t ranks_here() const { return ranks_of_node_[group.node()]; }
 
  private:
+  /// A path, with the numbers in it.
+  struct KnownPath {
+    std::vector<std::int64_t> numbers;
+    std::string path;
+  };
+
   /// Of each rank, its place on its node; of each node, how many ranks it has.
   std::vector<std::uint32_t> place_on_node_;
   std::vector<std::uint32_t> ranks_of_node_;
   std::unordered_map<const void*, pattern::TurnColumns> columns_;
+  /// Of each entry, the path that it had last; empty before.
+  std::vector<KnownPath> paths_;
 };
 
 /// While it lives, `rank`, `node` and the place on the node in expressions are another rank's.
@@ -92,6 +102,7 @@ class ActAs {
  private:
   RankView& view_;
   std::uint64_t before_;
+  bool is_other_;
 };
 
 }  // namespace venturi::execute

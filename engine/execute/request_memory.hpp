@@ -1,16 +1,22 @@
 // The memory that requests write from and read into.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
 
+#include "backend/backend.hpp"
 #include "base/buffer.hpp"
 #include "execute/run_files.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
+
+/// At most so many requests are taken from a cursor before the first of them is done, beyond the
+/// step's depth.
+inline constexpr std::size_t kMostInFlight = 64;
 
 /// Buffers of one rank. They grow, and throw base::Error (exit 2) for more than half of this
 /// machine's memory.
@@ -26,6 +32,11 @@ class RequestMemory {
   std::uint64_t read_at = 0;
   /// Of a read of a step some of whose reads get new memory; from 1 on it is that one's turn.
   double fresh_due = 0.0;
+  /// How long it took to make the bytes of the last request of about a size, by its number of bits.
+  std::array<std::uint64_t, 65> making_ns = {};
+  /// The requests of a batch, and how they end: one batch at a time, whatever its step.
+  std::array<backend::Request, kMostInFlight> requests;
+  std::array<backend::Completion, kMostInFlight> completions;
 
   /// At least `bytes` of memory that each request's data are made in.
   std::byte* writer(std::uint64_t bytes);

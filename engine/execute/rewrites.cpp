@@ -102,7 +102,9 @@ class Back {
 bool add_places(Context& context, FileState& file, const Rewrite& rewrite, std::uint64_t owner,
                 std::uint64_t& budget, Extents& out) {
   const ActAs acting(context, owner);
-  pattern::Cursor cursor = cursor_of(context, file, *rewrite.step, owner, 0);
+  const schema::Transfer& step = *rewrite.step;
+  const std::uint64_t size = context.evaluator.count(step.size, context.slots, "size");
+  pattern::Cursor cursor = cursor_of(context, file, step, owner, size, 0);
   const bool is_own = file.plan->sharing == schema::Sharing::kRank && rewrite.owner == owner;
   return collect(cursor, is_own ? rewrite.done : ~std::uint64_t{0}, budget, out);
 }

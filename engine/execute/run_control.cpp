@@ -206,39 +206,50 @@ void RunControl::wait() {
   measurement_.clock.advance_to(state[1]);
 }
 
-void RunControl::pause(double seconds) {
+Span RunControl::pause(double seconds) {
+  base::Clock& clock = measurement_.clock;
   const std::uint64_t wanted_ns = waiting_ns(seconds);
-  if (measurement_.clock.is_simulated()) {
-    measurement_.clock.advance(wanted_ns);
-    return;
+  const std::uint64_t begin = clock.now_ns();
+  if (clock.is_simulated()) {
+    clock.advance(wanted_ns);
+    return {begin, clock.now_ns()};
   }
   constexpr double kSliceS = 0.01;
-  const std::uint64_t end = measurement_.clock.now_ns() + wanted_ns;
-  for (std::uint64_t now = measurement_.clock.now_ns(); now < end && !failed();
-       now = measurement_.clock.now_ns()) {
+  const std::uint64_t end = begin + wanted_ns;
+  std::uint64_t now = begin;
+  while (now < end && !failed()) {
     const double left = std::min(base::seconds(end - now), kSliceS);
     const timespec slice{.tv_sec = 0, .tv_nsec = static_cast<long>(left * base::kNsPerS)};
     nanosleep(&slice, nullptr);
-    tick(measurement_.clock.now_ns());
+    tick(clock.now_ns());
+    now = clock.now_ns();
   }
+  return {begin, now};
 }
 
-void RunControl::spin(double seconds) {
-  if (measurement_.clock.is_simulated()) return pause(seconds);
-  const std::uint64_t begin = measurement_.clock.now_ns();
-  const std::uint64_t end = begin + waiting_ns(seconds);
-  footprint_.begin();
-  for (std::uint64_t now = begin; now < end && !failed(); now = measurement_.clock.now_ns()) {
-    footprint_.reach(now - begin);
+Span RunControl::spin(std::uint64_t begin_ns, double seconds) {
+  const base::Clock& clock = measurement_.clock;
+  if (clock.is_simulated()) return pause(seconds);
+  const std::uint64_t end = begin_ns + waiting_ns(seconds);
+  std::uint64_t now = clock.now_ns();
+  if (now >= end) return {begin_ns, now};
+  for (footprint_.begin(); now < end && !failed(); now = clock.now_ns()) {
+    footprint_.reach(now - begin_ns);
     tick(now);
   }
+  return {begin_ns, now};
 }
 
-void RunControl::think(double seconds) {
+Span RunControl::compute(double seconds) {
+  const std::uint64_t now = measurement_.clock.now_ns();
+  return spin(now - last_end_ns_ <= kMostBetweenStepsNs ? last_end_ns_ : now, seconds);
+}
+
+Span RunControl::think(double seconds) {
   constexpr double kShortS = 0.002;
   constexpr double kLongestWorkS = 1.0;
   const bool works = seconds <= kShortS || (has_processor_ && seconds <= kLongestWorkS);
-  return works ? spin(seconds) : pause(seconds);
+  return works ? compute(seconds) : pause(seconds);
 }
 
 }  // namespace venturi::execute

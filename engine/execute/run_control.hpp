@@ -16,6 +16,12 @@
 
 namespace venturi::execute {
 
+/// From when until when something was done.
+struct Span {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+};
+
 /// Whether one rank goes on, and how it waits.
 class RunControl {
  public:
@@ -67,6 +73,7 @@ class RunControl {
   }
   /// After operations: counts and ticks, and stops at the limit. Whether that may have taken long.
   bool after_operations(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t operations) {
+    last_end_ns_ = now_ns;
     measurement_.count(bytes, operations);
     const bool polled = tick(now_ns);
     const bool was_running = limiter && limiter->running();
@@ -131,16 +138,23 @@ class RunControl {
 
   /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
   /// Throws base::Error (exit 2) unless 0 <= seconds <= 10^9.
-  void pause(double seconds);
-  /// Computes for so long, as an application does: what lay in the processor's caches is displaced.
-  void spin(double seconds);
+  Span pause(double seconds);
+  /// Computes until so long after `begin_ns`, as an application does: what lay in the processor's
+  /// caches is displaced.
+  Span spin(std::uint64_t begin_ns, double seconds);
+  /// The same for a step. It begins at the end of the operation before it: what the engine did
+  /// since then is computing, too.
+  Span compute(double seconds);
   /// Spends the time between two requests at work, as an application does: what follows a sleep
   /// finds a processor that idled, and meanwhile the kernel had one to write back with. Where there
   /// are more ranks than processors, or for more than a second, a long one sleeps.
-  void think(double seconds);
+  Span think(double seconds);
 
  private:
   static constexpr std::uint64_t kTickNs = 1'000'000;
+  /// From the end of an operation to the beginning of a step: what lies further back was not spent
+  /// on that step.
+  static constexpr std::uint64_t kMostBetweenStepsNs = 2'000;
 
   /// Completes what is known of a failure; the reason in words.
   std::string explain(measure::Fault& fault) const;
@@ -161,6 +175,8 @@ class RunControl {
   /// 0: the others are not known to be anywhere else than here.
   std::uint64_t alone_since_ns_ = 0;
   std::uint64_t last_tick_ns_ = 0;
+  /// The operation, or the computing, before the current step ended then.
+  std::uint64_t last_end_ns_ = 0;
   /// There are as many processors as ranks here.
   bool has_processor_ = false;
 };

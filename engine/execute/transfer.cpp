@@ -106,14 +106,20 @@ Keys keys_of(const RankView& view, const schema::Transfer& step, std::uint64_t o
   return {places, order, base::combine(together ? places : own, base::key_of("arrivals"))};
 }
 
-/// Chooses the way the requests are made.
-std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key) {
+/// Whether places, sizes or directions of a step are chosen by chance.
+bool has_chance(const schema::Transfer& step) {
+  return std::holds_alternative<schema::Random>(step.pattern.value) || !step.mix.empty() ||
+         step.reads > 0.0;
+}
+
+/// Chooses the way the requests are made: in calls of all sharers (`together`), or another.
+std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t owner, bool together) {
   const schema::Transfer& step = moving.step;
-  const bool together = is_together(moving.context.plan, step);
   const bool in_flight = step.depth > 1;
   if (!together && !in_flight && step.rate_per_s == 0.0 && step.reads == 0.0) {
     return move_in_order(moving, cursor);
   }
+  const std::uint64_t arrivals_key = keys_of(moving.context, step, owner).arrivals;
   std::optional<Moving> turned;
   if (step.reads > 0.0) {
     turned.emplace(moving.context, step, moving.open, moving.size_bytes, Moving::Way::kTurned);
@@ -126,27 +132,27 @@ std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arriva
   return way(moving, turned ? *turned : moving, cursor, schedule ? &*schedule : nullptr);
 }
 
-/// To which meetings of the sharers of a file a rank has come.
-struct Presence {
+/// Meetings of the sharers of a file: which there are in a step, or to which a rank has come.
+struct Meetings {
   /// Where they make the file show their places.
   bool at_showing = false;
   /// Where they make calls together.
   bool at_calls = false;
 };
 
-/// Moves the data of a step, and notes to which meetings of the sharers this rank came.
-void transfer(Context& context, const schema::Transfer& step, Presence& came) {
+/// Moves the data of a step, and notes to which of its meetings of the sharers this rank came.
+void transfer(Context& context, const schema::Transfer& step, const Meetings& meetings,
+              Meetings& came) {
   const std::uint64_t owner = context.owner_of(step.owner);
   const ActAs acting(context, owner);
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
   const std::uint64_t size = context.evaluator.count(step.size, context.slots, "size");
-  OpenFile* open = file.find(context.path_of(*file.plan));
+  OpenFile* open = file.find(context.current_path(static_cast<std::size_t>(step.file)));
   if (open == nullptr) {
     throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
   }
-  const Keys keys = keys_of(context, step, owner);
   const std::uint64_t start = start_of(context, file, *open, step);
-  pattern::Cursor cursor = cursor_of(context, file, step, owner, start);
+  pattern::Cursor cursor = cursor_of(context, file, step, owner, size, start);
   const bool writes = step.operation == schema::Direction::kWrite;
   Rewrite* rewrite = writes && open->history != nullptr
                          ? &note_rewrite(context, file, *open->history, step, size)
@@ -156,7 +162,7 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   if (reads) keep_within(cursor, file, step, owner, size);
   if (reads || step.reads > 0.0) context.note_read(file, owner);
   if (step.depth == 1) moving.arrange(1);
-  if (meets_first(context.plan, step)) {
+  if (meetings.at_showing) {
     const bool is_shown = show_places(moving, cursor);
     came.at_showing = true;
     if (!is_shown) return;
@@ -164,7 +170,7 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   came.at_calls = true;
   const Charge charge(context, file, open->path);
   const std::uint64_t saved_before = file.storage->saved_bytes();
-  const std::uint64_t done = move(moving, cursor, keys.arrivals);
+  const std::uint64_t done = move(moving, cursor, owner, meetings.at_calls);
   note_place(file, *open, step, start + done * size);
   if (rewrite != nullptr) rewrite->done = done;
   context.meter().add_saved(file.storage->saved_bytes() - saved_before);
@@ -198,33 +204,34 @@ void sync_file_system(Context& context, FileState& file, schema::SyncMode mode) 
 }  // namespace
 
 pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
-                          std::uint64_t owner, std::uint64_t start_bytes) {
-  const Keys keys = keys_of(context, step, owner);
-  return pattern::make_cursor(
-      step, {.slots = context.slots,
-             .size_bytes = context.evaluator.count(step.size, context.slots, "size"),
-             .key = keys.places,
-             .own_key = keys.order,
-             .start_bytes = start_bytes,
-             .datasets = file.plan->datasets,
-             .in_flight = kMostInFlight + static_cast<std::size_t>(step.depth)});
+                          std::uint64_t owner, std::uint64_t size_bytes,
+                          std::uint64_t start_bytes) {
+  const Keys keys = has_chance(step) ? keys_of(context, step, owner) : Keys{};
+  return pattern::make_cursor(step,
+                              {.slots = context.slots,
+                               .size_bytes = size_bytes,
+                               .key = keys.places,
+                               .own_key = keys.order,
+                               .start_bytes = start_bytes,
+                               .datasets = file.plan->datasets,
+                               .in_flight = kMostInFlight + static_cast<std::size_t>(step.depth)});
 }
 
 void run_transfer(Context& context, const schema::Transfer& step) {
   if (step.operation == schema::Direction::kWrite) context.writes.note(&step);
-  const bool calls = is_together(context.plan, step);
-  const bool shows = meets_first(context.plan, step);
-  Presence came;
-  if (!calls && !shows) {
-    if (!context.idle()) transfer(context, step, came);
+  const Meetings meetings{.at_showing = meets_first(context.plan, step),
+                          .at_calls = is_together(context.plan, step)};
+  Meetings came;
+  if (!meetings.at_showing && !meetings.at_calls) {
+    if (!context.idle()) transfer(context, step, meetings, came);
     return;
   }
   context.guard([&] {
-    if (!context.failed()) transfer(context, step, came);
+    if (!context.failed()) transfer(context, step, meetings, came);
   });
   comm::Group& sharers = *context.files[static_cast<std::size_t>(step.file)].sharers;
-  if (shows && !came.at_showing) fail_showing(sharers);
-  if (calls && !came.at_calls) fail_together(sharers);
+  if (meetings.at_showing && !came.at_showing) fail_showing(sharers);
+  if (meetings.at_calls && !came.at_calls) fail_together(sharers);
 }
 
 /// Whether an open file could be made persistent.
@@ -253,7 +260,7 @@ void run_sync(Context& context, const schema::Sync& step) {
     return;
   }
   if (step.is_named) {
-    OpenFile* open = file.find(context.path_of(*file.plan));
+    OpenFile* open = file.find(context.current_path(static_cast<std::size_t>(step.file)));
     if (open == nullptr) {
       throw base::plan_error(file.plan->name, "a sync of a file that is not open");
     }

@@ -13,7 +13,7 @@ namespace {
 NestCursor make_nest(const schema::Nest& nest, const Circumstances& at) {
   Evaluator evaluator;
   const std::int64_t base = evaluator.integer(nest.base, at.slots, "pattern.base");
-  std::vector<NestCursor::Level> levels;
+  std::vector<NestLevel> levels;
   levels.reserve(nest.loops.size());
   for (const schema::Loop& loop : nest.loops) {
     levels.push_back({evaluator.count(loop.count, at.slots, "pattern.loops.count"),

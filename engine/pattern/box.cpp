@@ -85,7 +85,7 @@ BoxCursor::BoxCursor(const DatasetLayout& layout, const Box& first, std::vector<
 }
 
 NestCursor BoxCursor::places(const DatasetLayout& layout) const {
-  std::vector<NestCursor::Level> levels;
+  std::vector<NestLevel> levels;
   levels.reserve(levels_.size());
   for (const Level& level : levels_) levels.push_back({level.count, level.step_bytes, 0});
   const std::size_t outer = layout.run_dimension(box_);

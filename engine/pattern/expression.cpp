@@ -52,48 +52,53 @@ bool reads_slot(const schema::Expression& code, std::span<const std::size_t> slo
 }
 
 Value Evaluator::value(const schema::Expression& code, const Slots& slots, const char* where) {
-  const auto fail = [&](const char* what) -> base::Error {
-    return base::plan_error(where, fmt::format("the expression has no value: {}", what));
-  };
   // Most expressions are one number or one variable.
-  if (code.size() == 1 && code.front().operator_ == Operator::kInteger) return code.front().integer;
-  if (code.size() == 1 && code.front().operator_ == Operator::kVariable &&
-      index_of(code.front()) < slots.size()) {
-    return slots[index_of(code.front())];
+  if (code.size() == 1) {
+    const Instruction& only = code.front();
+    if (only.operator_ == Operator::kInteger) return only.integer;
+    const bool is_slot = only.operator_ == Operator::kVariable && index_of(only) < slots.size();
+    if (is_slot) return slots[index_of(only)];
   }
-  stack_.clear();
+  try {
+    return run(code, slots);
+  } catch (const std::domain_error& error) {
+    throw base::plan_error(where, fmt::format("the expression has no value: {}", error.what()));
+  }
+}
+
+Value Evaluator::run(const schema::Expression& code, const Slots& slots) {
+  // Jumps only go forward, so no instruction is met twice, and each leaves one number at most.
+  if (stack_.size() < code.size()) stack_.resize(code.size());
+  std::size_t height = 0;
   for (std::size_t at = 0; at < code.size();) {
     const Instruction& step = code[at++];
     const std::size_t operands = arity(step.operator_);
-    if (stack_.size() < operands) throw fail("an operator has too few operands");
-    if (step.operator_ == Operator::kInteger) {
-      stack_.emplace_back(step.integer);
-    } else if (step.operator_ == Operator::kReal) {
-      stack_.emplace_back(step.real);
-    } else if (step.operator_ == Operator::kVariable) {
-      if (index_of(step) >= slots.size()) throw fail("there is no such slot");
-      stack_.push_back(slots[index_of(step)]);
-    } else if (is_jump(step)) {
-      if (index_of(step) < at) throw fail("a jump goes back");
-      bool taken = true;
-      if (step.operator_ == Operator::kJumpIfFalse) {
-        taken = stack_.back().is_zero();
-        stack_.pop_back();
-      }
-      if (taken) at = index_of(step);
-    } else {
-      try {
-        const Value result =
-            apply(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
-        stack_.resize(stack_.size() - operands);
-        stack_.push_back(result);
-      } catch (const std::domain_error& error) {
-        throw fail(error.what());
-      }
+    if (height < operands) throw std::domain_error("an operator has too few operands");
+    switch (step.operator_) {
+      case Operator::kInteger:
+        stack_[height++] = step.integer;
+        break;
+      case Operator::kReal:
+        stack_[height++] = step.real;
+        break;
+      case Operator::kVariable:
+        if (index_of(step) >= slots.size()) throw std::domain_error("there is no such slot");
+        stack_[height++] = slots[index_of(step)];
+        break;
+      case Operator::kJump:
+      case Operator::kJumpIfFalse:
+        if (index_of(step) < at) throw std::domain_error("a jump goes back");
+        height -= operands;
+        if (operands == 0 || stack_[height].is_zero()) at = index_of(step);
+        break;
+      default:
+        height -= operands;
+        stack_[height] = apply(step.operator_, std::span(stack_).subspan(height, operands));
+        ++height;
     }
   }
-  if (stack_.size() != 1) throw fail("it does not leave exactly one number");
-  return stack_.back();
+  if (height != 1) throw std::domain_error("it does not leave exactly one number");
+  return stack_.front();
 }
 
 Value Evaluator::apply(Operator op, std::span<const Value> operands) const {

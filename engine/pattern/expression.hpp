@@ -62,6 +62,7 @@ class Evaluator {
   double seconds(const schema::Expression& code, const Slots& slots, const char* where);
 
  private:
+  Value run(const schema::Expression& code, const Slots& slots);
   Value apply(schema::Operator op, std::span<const Value> operands) const;
 
   std::vector<Value> stack_;

@@ -2,26 +2,64 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "pattern/piece.hpp"
 
 namespace venturi::pattern {
 
+/// One level of a nest.
+struct NestLevel {
+  std::uint64_t count = 0;
+  std::int64_t stride_bytes = 0;
+  std::uint64_t index = 0;
+};
+
+/// The levels of a nest. A step makes one anew at each execution, so a few take no memory.
+class NestLevels {
+ public:
+  NestLevels() = default;
+  NestLevels(std::initializer_list<NestLevel> levels)
+      : NestLevels(std::span(levels.begin(), levels.size())) {}
+  NestLevels(const std::vector<NestLevel>& levels)
+      : NestLevels(std::span(levels)) {}  // NOLINT: they are levels
+  explicit NestLevels(std::span<const NestLevel> levels) : size_(levels.size()) {
+    if (size_ > kFew) many_.resize(size_);
+    std::ranges::copy(levels, data());
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] NestLevel& operator[](std::size_t place) noexcept { return data()[place]; }
+  [[nodiscard]] const NestLevel& operator[](std::size_t place) const noexcept {
+    return begin()[place];
+  }
+  [[nodiscard]] NestLevel& back() noexcept { return data()[size_ - 1]; }
+  [[nodiscard]] const NestLevel* begin() const noexcept {
+    return size_ > kFew ? many_.data() : few_.data();
+  }
+  [[nodiscard]] const NestLevel* end() const noexcept { return begin() + size_; }
+
+ private:
+  static constexpr std::size_t kFew = 2;
+
+  [[nodiscard]] NestLevel* data() noexcept { return size_ > kFew ? many_.data() : few_.data(); }
+
+  std::size_t size_ = 0;
+  std::array<NestLevel, kFew> few_;
+  std::vector<NestLevel> many_;
+};
+
 /// Regular access: offset = base + sum(index * stride), outermost level first.
 class NestCursor {
  public:
   static constexpr bool kUniform = true;
 
-  /// One level of the nest.
-  struct Level {
-    std::uint64_t count = 0;
-    std::int64_t stride_bytes = 0;
-    std::uint64_t index = 0;
-  };
-
-  NestCursor(std::int64_t base_bytes, std::vector<Level> levels, std::uint64_t size_bytes = 0);
+  NestCursor(std::int64_t base_bytes, NestLevels levels, std::uint64_t size_bytes = 0);
   /// How many requests are left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
@@ -30,7 +68,7 @@ class NestCursor {
   /// The lowest and the highest offset of all requests.
   [[nodiscard]] std::int64_t lowest() const noexcept { return lowest_; }
   [[nodiscard]] std::int64_t highest() const noexcept { return highest_; }
-  [[nodiscard]] const std::vector<Level>& levels() const noexcept { return levels_; }
+  [[nodiscard]] const NestLevels& levels() const noexcept { return levels_; }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   /// Whether each request begins at the end of the one before it, or further on.
   [[nodiscard]] bool ascends() const noexcept;
@@ -42,7 +80,7 @@ class NestCursor {
     const auto offset = static_cast<std::uint64_t>(offset_);
     --left_;
     for (std::size_t level = levels_.size(); level > 0; --level) {
-      Level& turn = levels_[level - 1];
+      NestLevel& turn = levels_[level - 1];
       if (++turn.index < turn.count) {
         offset_ += turn.stride_bytes;
         break;
@@ -59,7 +97,7 @@ class NestCursor {
     while (count > 0) {
       std::uint64_t straight = 0;
       if (!levels_.empty()) {
-        Level& turn = levels_.back();
+        NestLevel& turn = levels_.back();
         straight = std::min(count, turn.count - 1 - turn.index);
         for (std::uint64_t i = 0; i < straight; ++i, offset_ += turn.stride_bytes) {
           each(static_cast<std::uint64_t>(offset_));
@@ -75,7 +113,7 @@ class NestCursor {
   }
 
  private:
-  std::vector<Level> levels_;
+  NestLevels levels_;
   std::uint64_t size_bytes_;
   std::int64_t offset_;
   std::uint64_t left_ = 1;

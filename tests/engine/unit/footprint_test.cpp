@@ -42,6 +42,15 @@ TEST(Footprint, goesOnWhereItWasAtTheNextPause) {
   EXPECT_EQ(lines(footprint), 10 * 1024 / 64);
 }
 
+TEST(Footprint, usesAsMuchInManyShortPausesAsInOneLong) {
+  Footprint footprint;
+  for (int i = 0; i < 1000; ++i) {
+    footprint.begin();
+    footprint.reach(10);
+  }
+  EXPECT_EQ(lines(footprint), (10'000 * 8 + 1023) / 1024 * 1024 / 64);
+}
+
 TEST(Footprint, skipsWhatPassedWhileOthersHadTheProcessor) {
   Footprint footprint;
   footprint.begin();

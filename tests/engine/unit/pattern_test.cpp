@@ -53,7 +53,7 @@ TEST(Uniform, IsFlat) {
 }
 
 TEST(Nest, AscendsIfNoRequestBeginsBeforeTheEndOfTheLast) {
-  const auto ascends = [](std::vector<NestCursor::Level> levels) {
+  const auto ascends = [](std::vector<NestLevel> levels) {
     return NestCursor(1000, std::move(levels), 10).ascends();
   };
   EXPECT_TRUE(ascends({}));
@@ -76,11 +76,11 @@ TEST(Nest, ExpandsOutermostFirst) {
 }
 
 TEST(Nest, ManyAtOnceAreTheSameAsOneByOne) {
-  for (const std::vector<NestCursor::Level>& levels : {std::vector<NestCursor::Level>{},
-                                                       {{7, 10, 0}},
-                                                       {{2, 1000, 0}, {3, -10, 0}},
-                                                       {{3, 1000, 0}, {1, 5, 0}, {4, 10, 0}},
-                                                       {{5, 10, 0}, {1, 7, 0}}}) {
+  for (const std::vector<NestLevel>& levels : {std::vector<NestLevel>{},
+                                               {{7, 10, 0}},
+                                               {{2, 1000, 0}, {3, -10, 0}},
+                                               {{3, 1000, 0}, {1, 5, 0}, {4, 10, 0}},
+                                               {{5, 10, 0}, {1, 7, 0}}}) {
     for (std::uint64_t most = 1; most < 9; ++most) {
       NestCursor one(100, levels);
       NestCursor many(100, levels);
