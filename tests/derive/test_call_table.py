@@ -17,6 +17,7 @@ from traced_run import (
     TracedRun,
     check_one_by_one,
     derived,
+    moves_of,
     planned,
     steps_of,
 )
@@ -24,7 +25,7 @@ from traced_run import (
 from venturi.cli.derive import command as derive_command
 from venturi.derive.cost import cost_bits
 from venturi.derive.nest.call_table import Tabled, tabled
-from venturi.derive.nest.table_calls import LEAST_COMPUTE_NS, CallsInParts
+from venturi.derive.nest.table_calls import LEAST_COMPUTE_NS, LEAST_THINK_NS, CallsInParts
 from venturi.derive.operation.likeness import judged
 from venturi.derive.operation.table import CREATES, table_of
 from venturi.derive.workload import derive
@@ -168,12 +169,41 @@ def test_short_computing_is_gathered_and_none_is_lost(seed: int) -> None:
     table = table_of(run.captured())
     calls = CallsInParts.of(table)
     assert calls is not None
-    rows = tabled(table, calls, ["f"]).tables["calls"]
-    before = [time for time in rows.column("before_ns") if time]
+    told = tabled(table, calls, ["f"])
+    before = [time for time in told.tables["calls"].column("before_ns") if time]
     order = np.argsort(table.start_ns)
     computing = table.start_ns[order][1:] - table.end_ns[order][:-1]
-    assert sum(before) == pytest.approx(int(computing.sum()), rel=0.001)
+    planned_s = planned(whole_workload(told)).totals.seconds_computing
+    assert planned_s == pytest.approx(int(computing.sum()) / 1e9, rel=0.001)
     assert len(before) <= sum(before) / LEAST_COMPUTE_NS + 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_computed_before_every_request_is_told_with_it(seed: int) -> None:
+    """Whatever the times are, and their order: all of them together stay, within one long one."""
+    chance = random.Random(seed)
+    run = TracedRun(1, seed=seed)
+    run.open(0, "f")
+    usual, spread = chance.choice([0, 30, 500, 5000]), chance.uniform(0, 2)
+    stall, share = chance.randint(0, 10**6), chance.choice([0.0, 0.01, 0.3, 0.6])
+    computing = []
+    for _ in range(1000):
+        computing.append(int(usual * chance.lognormvariate(0, spread)))
+        computing[-1] += stall * (chance.random() < share)
+    computing.sort(reverse=chance.random() < 0.5) if chance.random() < 0.5 else None
+    for time in computing:
+        run.now[0] += time
+        run.move(0, Kind.WRITE, "f", [(chance.randint(0, 10**6), chance.randint(1, 9000))])
+    run.close(0, "f")
+    table = table_of(run.captured())
+    calls = CallsInParts.of(table)
+    assert calls is not None
+    workload = whole_workload(tabled(table, calls, ["f"]))
+    told_s = planned(workload).totals.seconds_computing
+    known = table.start_ns[1:] - table.end_ns[:-1]
+    assert told_s == pytest.approx(int(known.sum()) / 1e9, rel=0.003)
+    (write,) = moves_of(workload)
+    assert (write.think is not None) == (min(np.median(known), np.mean(known)) >= LEAST_THINK_NS)
 
 
 def test_what_a_link_made_or_was_there_before_is_not_renamed() -> None:

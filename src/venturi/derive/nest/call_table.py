@@ -31,7 +31,7 @@ from venturi.derive.nest.table_entry import (
 from venturi.derive.nest.together import ALL
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.memory import memory_keys
-from venturi.derive.operation.run import Steps, sync_mode
+from venturi.derive.operation.run import Steps, seconds_text, sync_mode
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import ComputeMode
@@ -187,6 +187,7 @@ def _data_keys(calls: TableCalls, mine: Column) -> dict[str, Any]:
     call = int(mine[0])
     move = PositionMove(int(calls.move[call]))
     keys: dict[str, Any] = {"size": SIZE}
+    think_ns = calls.think_ns[int(calls.kind[call])]
     if calls.appends[call]:
         keys = {"pattern": PatternKind.APPEND, "transfer": SIZE, "count": 1}
     elif move is PositionMove.GO_ON:
@@ -195,4 +196,6 @@ def _data_keys(calls: TableCalls, mine: Column) -> dict[str, Any]:
         keys |= {"pattern": PatternKind.SEQUENTIAL, "at": AT}
     else:
         keys["at"] = AT
+    if think_ns:
+        keys["think"] = seconds_text(think_ns / 1e9)
     return keys | memory_keys(calls.table, calls.row[mine])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,7 @@ from venturi.derive.nest.possible import (
     possible,
 )
 from venturi.derive.nest.together import Meetings, meetings
-from venturi.derive.operation.pace import UNKNOWN
+from venturi.derive.operation.pace import MOST_NS, UNKNOWN
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 
@@ -32,6 +32,12 @@ would take more room than all the rest."""
 LEAST_PAUSE_NS = 1_000_000
 """The same of several ranks, which sleep: where there are more of them than processors, one that
 spins keeps others from their calls, as computing that was recorded has done already."""
+LEAST_THINK_NS = 20
+"""Less than this before each request is what reading a clock takes."""
+TOO_MUCH_SHARE = 0.001
+"""Of all computing: so much more may be told."""
+THINK_LEVELS = 100
+"""So many are tried."""
 BINS_OF_DECADE = 10
 """Times of computing that lie as near together are told by their mean: no time comes twice."""
 _BEGINNINGS = (Kind.MKDIR, Kind.OPEN)
@@ -106,6 +112,9 @@ class TableCalls:
         self.makes = (self.kind == OPEN) & kept.calls.makes[order]
         self.makes &= self.is_joint | ~self.is_shared
         computing = _computing(table, kept.calls.row, told)[order]
+        self.think_ns = {kind: self._think_ns(computing, kind) for kind in DATA}
+        """What is computed before each request of a kind, at least; `before_ns` is the rest."""
+        computing -= sum(np.where(self.kind == kind, ns, 0) for kind, ns in self.think_ns.items())
         least_ns = LEAST_COMPUTE_NS if table.ranks == 1 else LEAST_PAUSE_NS
         gathered = [_gathered(times, least_ns) for times in self._of_ranks(computing)]
         self.before_ns = _rounded(np.concatenate(gathered))
@@ -114,6 +123,11 @@ class TableCalls:
         """A column in pieces, one for each part and rank."""
         cuts = np.diff(self.part * self.table.ranks + self.rank).nonzero()[0] + 1
         yield from np.split(column, cuts)
+
+    def _think_ns(self, computing_ns: Column, kind: int) -> int:
+        """What is computed before every request of a kind."""
+        pairs = zip(self._of_ranks(computing_ns), self._of_ranks(self.kind), strict=True)
+        return _think_ns([times[kinds == kind] for times, kinds in pairs])
 
     def is_late(self, call: int) -> bool:
         """Whether a call is none of those that come first."""
@@ -172,10 +186,29 @@ def _computing(table: Table, rows: Column, told: Meetings) -> Column:
     return found
 
 
+def _think_ns(pieces: Sequence[Column]) -> int:
+    """What is computed before every request, of pieces that are told one by one; 0 where that is
+    nothing worth telling.
+
+    Half of them compute for longer, and the pieces, all requests of each together, hardly any for
+    less: the rest is told beside it.
+    """
+    requests = np.array([len(piece) for piece in pieces])
+    if not requests.sum():
+        return 0
+    sums_ns = np.array([piece.sum() for piece in pieces])
+    usual_ns = min(float(np.median(np.concatenate(pieces))), MOST_NS)
+    levels = np.floor(usual_ns * np.arange(THINK_LEVELS + 1) / THINK_LEVELS)
+    too_much = np.maximum(levels[:, None] * requests - sums_ns, 0).sum(axis=1)
+    think_ns = int(levels[too_much <= TOO_MUCH_SHARE * sums_ns.sum()].max())
+    think_ns -= think_ns % 10 ** max(0, len(str(think_ns)) - 2)  # as text it has two digits
+    return think_ns if think_ns >= LEAST_THINK_NS else 0
+
+
 def _gathered(times_ns: Column, least_ns: int) -> Column:
     """The same times, of which no more are left than whole `least_ns` in all of them: short ones
-    are moved to a later place, and none is lost."""
-    until = np.cumsum(times_ns)
+    are moved to a later place, and none is lost. Times below 0 are taken off those before them."""
+    until = np.minimum.accumulate(np.maximum(np.cumsum(times_ns), 0)[::-1])[::-1]
     stands = np.diff(until // least_ns, prepend=0) > 0
     stands[-1] |= until[-1] > 0
     found = np.zeros(len(times_ns), np.int64)
