@@ -81,6 +81,9 @@ SMALL = {
     "message_pairs": ", most: 4 KiB, size_s: 0.001",
     "message_collectives": ", most: 1 KiB, size_s: 0.001",
     "links": ", size: 1 KiB, messages: 4",
+    "data_components": ", scale: 8",
+    "data_fft": ", n: 32",
+    "data_matrix": ", n: 33",
 }
 
 

@@ -22,8 +22,6 @@ namespace {
 constexpr std::array<const char*, 4> kParts{"read", "compute", "exchange", "write"};
 /// One request to storage.
 constexpr std::size_t kRequestBytes = std::size_t{1} << 20U;
-/// A rank's memory as a multiple of its input.
-constexpr std::uint64_t kCopies = 5;
 
 base::Error storage_error(const std::string& what, int error) {
   return base::Error({.code = "kernel",
@@ -62,7 +60,10 @@ void read_all(int file, std::span<std::byte> data, const std::string& what) {
 
 }  // namespace
 
-Description big_data_description(const char* about, const char* records) {
+Description big_data_description(const char* about, std::vector<backend::OptionInfo> own) {
+  own.insert(own.end(), {{"samples", "integer", "3", "so many times", "1 to 1000", 1.0, 1000.0},
+                         kRanksOption,
+                         kDamageOption});
   return {
       .about = about,
       .likeness = "BigDataBench class",
@@ -71,27 +72,30 @@ Description big_data_description(const char* about, const char* records) {
                   {"compute", "s", "work on a rank's own data, on the slowest rank"},
                   {"exchange", "s", "what ranks hand to each other, on the slowest rank"},
                   {"write", "s", "the result to storage, with fdatasync, on the slowest rank"}},
-      .options = {{"records", "integer", records, "so many records of all ranks together",
-                   "1 to 1000000000000", 1.0, 1e12},
-                  {"samples", "integer", "3", "so many times", "1 to 1000", 1.0, 1000.0},
-                  kRanksOption,
-                  kDamageOption},
+      .options = std::move(own),
   };
 }
 
-BigData::BigData(const Environment& environment, const std::string& name, const Generate& generate)
+Description big_data_description(const char* about, const char* records) {
+  return big_data_description(
+      about, {{"records", "integer", records, "so many records of all ranks together",
+               "1 to 1000000000000", 1.0, 1e12}});
+}
+
+BigData::BigData(const Environment& environment, const std::string& name, const Input& input)
     : environment_(environment),
       name_(name),
-      records_(environment.settings.integer("records")),
-      first_(records_ * environment.group.rank() / environment.group.size()),
-      last_(records_ * (environment.group.rank() + 1) / environment.group.size()) {
+      records_(input.records),
+      first_(first_of(environment.group.rank())),
+      last_(first_of(environment.group.rank() + 1)) {
   environment_.together([&] {
     std::string one;
-    generate(0, one);
-    check_memory(environment_.group, kCopies * one.size() * (last_ - first_), name_);
+    input.generate(0, one);
+    check_memory(environment_.group,
+                 input.copies * one.size() * (last_ - first_) + input.more_bytes, name_);
     std::string data;
     for (std::uint64_t record = first_; record < last_; ++record) {
-      generate(record, data);
+      input.generate(record, data);
       if (record % 65536 == 0) environment_.tick();
     }
     input_ = environment_.make_file(name_ + ".input");
@@ -150,9 +154,9 @@ std::uint64_t BigData::summed(std::uint64_t value) {
 }
 
 /// Both of a pair hand over what they have; the lower rank sends first.
-void BigData::swap(std::size_t partner, std::string_view sent, std::string& received) {
+void BigData::swap(std::size_t partner, std::string_view sent, std::span<char> received) {
   const auto out = std::as_bytes(std::span(sent));
-  const auto in = std::as_writable_bytes(std::span(received));
+  const auto in = std::as_writable_bytes(received);
   if (environment_.group.rank() < partner) {
     if (!out.empty()) environment_.group.send(partner, out);
     if (!in.empty()) environment_.group.receive(partner, in);
@@ -162,56 +166,77 @@ void BigData::swap(std::size_t partner, std::string_view sent, std::string& rece
   }
 }
 
+void BigData::swapped(std::optional<std::uint64_t> partner, std::string_view sent,
+                      std::span<char> received) {
+  talk([&] {
+    if (partner) swap(*partner, sent, received);
+  });
+}
+
 std::vector<std::string> BigData::exchanged(std::vector<std::string> sent) {
+  talk([&] { sent = handed(std::move(sent)); });
+  return sent;
+}
+
+std::vector<std::string> BigData::handed(std::vector<std::string> sent) {
   const std::size_t ranks = environment_.group.size();
   const std::size_t rank = environment_.group.rank();
   std::vector<std::string> received(ranks);
-  talk([&] {
-    std::vector<std::uint64_t> sizes(ranks);
-    for (std::uint64_t step = 0; step < pairing_steps(ranks); ++step) {
-      const auto partner = partner_in(step, rank, ranks);
-      if (!partner) continue;
-      const std::uint64_t mine = sent[*partner].size();
-      std::string theirs(sizeof mine, '\0');
-      swap(*partner, {reinterpret_cast<const char*>(&mine), sizeof mine}, theirs);
-      std::memcpy(&sizes[*partner], theirs.data(), sizeof mine);
-    }
-    environment_.together([&] {
-      for (std::size_t other = 0; other < ranks; ++other) received[other].resize(sizes[other]);
-    });
-    for (std::uint64_t step = 0; step < pairing_steps(ranks); ++step) {
-      const auto partner = partner_in(step, rank, ranks);
-      if (partner) swap(*partner, sent[*partner], received[*partner]);
-    }
-    received[rank] = std::move(sent[rank]);
+  std::vector<std::uint64_t> sizes(ranks);
+  for (std::uint64_t step = 0; step < pairing_steps(ranks); ++step) {
+    const auto partner = partner_in(step, rank, ranks);
+    if (!partner) continue;
+    const std::uint64_t mine = sent[*partner].size();
+    std::array<char, sizeof mine> theirs{};
+    swap(*partner, bytes_of(std::span(&mine, 1)), theirs);
+    std::memcpy(&sizes[*partner], theirs.data(), sizeof mine);
+  }
+  environment_.together([&] {
+    for (std::size_t other = 0; other < ranks; ++other) received[other].resize(sizes[other]);
   });
+  for (std::uint64_t step = 0; step < pairing_steps(ranks); ++step) {
+    const auto partner = partner_in(step, rank, ranks);
+    if (partner) swap(*partner, sent[*partner], received[*partner]);
+  }
+  received[rank] = std::move(sent[rank]);
   return received;
 }
 
-void BigData::sample(const std::function<void()>& one, schema::KernelResult& out) {
+void BigData::sample(const std::function<void()>& one, schema::KernelResult& out,
+                     const std::optional<CountedWork>& work) {
   const std::uint64_t all_bytes = environment_.group.sum(input_bytes_);
-  std::vector<schema::KernelPoint> points(1 + kParts.size());
+  const auto add = [&](const char* name, const char* unit, std::vector<double> samples) {
+    schema::KernelSeries series =
+        series_of(name, unit, schema::KernelStatistic::kMedian, {{"input", "B"}});
+    series.points.push_back({.at = {static_cast<std::int64_t>(all_bytes)},
+                             .samples = std::move(samples),
+                             .figure = name});
+    out.series.push_back(std::move(series));
+  };
+  std::vector<double> rates;
+  std::array<std::vector<double>, kParts.size()> parts_s;
+  std::vector<double> work_rates;
   for (std::uint64_t i = 0; i < environment_.settings.integer("samples"); ++i) {
     environment_.tick();
     taken_s_.fill(0.0);
     one();
     environment_.group.reduce(std::span(taken_s_), comm::Reduction::kMaximum);
-    double whole_s = 0.0;
+    // A part that no rank has work in takes no less than the clock can tell.
+    for (double& taken_s : taken_s_) taken_s = std::max(taken_s, 1e-9);
     for (std::size_t part = 0; part < kParts.size(); ++part) {
-      // A part that no rank has work in takes no less than the clock can tell.
-      points[1 + part].samples.push_back(std::max(taken_s_[part], 1e-9));
-      whole_s += taken_s_[part];
+      parts_s[part].push_back(taken_s_[part]);
     }
-    points[0].samples.push_back(static_cast<double>(all_bytes) / whole_s);
+    const auto part_s = [&](Part part) { return taken_s_[static_cast<std::size_t>(part)]; };
+    const double work_s = part_s(Part::kCompute) + part_s(Part::kExchange);
+    rates.push_back(static_cast<double>(all_bytes) /
+                    (work_s + part_s(Part::kRead) + part_s(Part::kWrite)));
+    if (work) work_rates.push_back(work->amount / work_s);
   }
-  for (std::size_t at = 0; at < points.size(); ++at) {
-    const char* name = at == 0 ? "process" : kParts[at - 1];
-    out.series.push_back(
-        series_of(name, at == 0 ? "B/s" : "s", schema::KernelStatistic::kMedian, {{"input", "B"}}));
-    points[at].at = {static_cast<std::int64_t>(all_bytes)};
-    points[at].figure = name;
-    out.series.back().points.push_back(std::move(points[at]));
+  add("process", "B/s", std::move(rates));
+  for (std::size_t part = 0; part < kParts.size(); ++part) {
+    add(kParts[part], "s", std::move(parts_s[part]));
   }
+  if (work) add(work->figure, work->unit, std::move(work_rates));
   out.facts.push_back({"records", std::to_string(records_)});
   out.facts.push_back({"input, bytes", std::to_string(all_bytes)});
   out.facts.push_back({"caches", "the system was asked to forget the input before each read"});

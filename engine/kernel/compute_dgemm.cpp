@@ -11,6 +11,7 @@
 #include "kernel/ranks_option.hpp"
 #include "kernel/sampling.hpp"
 #include "kernel/table.hpp"
+#include "kernel/whole_entry.hpp"
 
 namespace venturi::kernel {
 
@@ -32,14 +33,8 @@ const Description& compute_dgemm_description() {
 
 namespace {
 
-/// Entries are whole numbers up to this, so that all sums are exact in doubles.
-constexpr std::uint64_t kMostEntry = 8;
-
 void fill_whole(std::vector<double>& matrix, std::uint64_t key) {
-  for (std::size_t i = 0; i < matrix.size(); ++i) {
-    const auto draw = static_cast<double>(base::combine(key, i) % (2 * kMostEntry + 1));
-    matrix[i] = draw - static_cast<double>(kMostEntry);
-  }
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = whole_entry(key, i);
 }
 
 std::vector<double> times_vector(const std::vector<double>& matrix, const std::vector<double>& x) {

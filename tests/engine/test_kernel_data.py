@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 from bisect import bisect_left
 from collections import Counter
 from itertools import accumulate
@@ -17,8 +18,19 @@ from engine.test_kernel_form import failed, result, run, series
 
 RECORDS = 500
 MASK = (1 << 64) - 1
-KERNELS = ("data_sort", "data_words", "data_grep", "data_digest", "data_sample")
-OF_RANKS = {"most records on a rank"}
+OF_RECORDS = ("data_sort", "data_words", "data_grep", "data_digest", "data_sample")
+SIZES = {
+    **{name: {"records": str(RECORDS)} for name in OF_RECORDS},
+    "data_components": {"scale": "9", "edges": "1"},
+    "data_fft": {"n": "32"},
+    "data_matrix": {"n": "50"},
+}
+TWO_RECORDS = {
+    "data_components": {"scale": "1", "edges": "1"},
+    "data_fft": {"n": "2"},
+    "data_matrix": {"n": "2"},
+}
+OF_RANKS = {"most records on a rank", "exchanges of labels"}
 
 
 def mix(x: int) -> int:
@@ -32,9 +44,9 @@ def combine(a: int, b: int) -> int:
     return mix(mix((a + 0x9E3779B97F4A7C15) & MASK) ^ b)
 
 
-def key_of(text: str) -> int:
+def key_of(text: str | bytes) -> int:
     key = 0xCBF29CE484222325
-    for byte in text.encode():
+    for byte in text.encode() if isinstance(text, str) else text:
         key = (key ^ byte) * 0x100000001B3 & MASK
     return mix(key)
 
@@ -59,20 +71,69 @@ def lines(seed: int) -> list[str]:
     return made
 
 
-def known(engine: Engine, tmp_path: Path, ranks: int, name: str, **options: str) -> dict[str, str]:
+def permuted(at: int, size: int, key: int) -> int:
+    """The engine's keyed order of more than 256 places, an even power of two."""
+    half = (size.bit_length() - 1) // 2
+    left, right = at >> half, at & ((1 << half) - 1)
+    for turn in range(6):
+        mixed = mix((key + (turn << 56) + right) & MASK)
+        left, right = right, left ^ (mixed & ((1 << half) - 1))
+    return left << half | right
+
+
+def labels(seed: int, scale: int, edges: int) -> list[int]:
+    """The least vertex of each vertex's component: labels go along edges until none falls."""
+    key = combine(seed, key_of("graph"))
+    bounds = (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19)
+    joined = []
+    for edge in range(edges):
+        ends = [0, 0]
+        for level in range(scale):
+            draw = math.ldexp((combine(combine(key, edge), level) >> 11) + 0.5, -53)
+            quadrant = sum(draw >= bound for bound in bounds)
+            ends = [2 * ends[0] + quadrant // 2, 2 * ends[1] + quadrant % 2]
+        joined.append([permuted(end, 1 << scale, combine(key, scale)) for end in ends])
+    least, falls = list(range(1 << scale)), True
+    while falls:
+        falls = False
+        for one, other in joined:
+            if least[one] != least[other]:
+                least[one] = least[other] = min(least[one], least[other])
+                falls = True
+    return least
+
+
+def entry(key: int, at: int) -> int:
+    """A whole number of a matrix or a square."""
+    return combine(key, at) % 17 - 8
+
+
+def known(
+    engine: Engine, tmp_path: Path, ranks: int, name: str, *, comm: str = "", **options: str
+) -> dict[str, str]:
     """The facts of a kernel on so many ranks, without those that are about ranks."""
-    comm = "alone" if ranks == 1 else "forked"
-    wanted = {"records": str(RECORDS), "samples": "1", **options}
-    found = facts(result(run(engine, tmp_path / f"{name}-{ranks}", comm, ranks, name, **wanted)))
+    comm = comm or ("alone" if ranks == 1 else "forked")
+    wanted = {**SIZES[name], "samples": "1", **options}
+    where = tmp_path / f"{name}-{comm}-{ranks}"
+    found = facts(result(run(engine, where, comm, ranks, name, **wanted)))
     return {key: value for key, value in found.items() if key not in OF_RANKS}
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", SIZES)
 def test_counts_do_not_depend_on_ranks(engine: Engine, tmp_path: Path, name: str) -> None:
     alone = known(engine, tmp_path, 1, name)
-    assert alone["records"] == str(RECORDS)
-    for ranks in (2, 3, 5):
+    assert alone["records"] == SIZES[name].get("n", "512" if "scale" in SIZES[name] else "500")
+    for ranks in (2, 3, 4, 5):
         assert known(engine, tmp_path, ranks, name) == alone
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_counts_under_each_mpi_are_those_of_one_rank(
+    engine: Engine, tmp_path: Path, mpi: str, name: str
+) -> None:
+    alone = known(engine, tmp_path, 1, name)
+    for ranks in (2, 3):
+        assert known(engine, tmp_path, ranks, name, comm=mpi) == alone
 
 
 def test_counts_are_those_of_other_code(engine: Engine, tmp_path: Path) -> None:
@@ -95,11 +156,68 @@ def test_counts_are_those_of_other_code(engine: Engine, tmp_path: Path) -> None:
     assert known(engine, tmp_path, 2, "data_sample", share="0.25")["lines taken"] == str(taken)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("edges", [1, 3])
+def test_components_are_those_of_other_code(engine: Engine, tmp_path: Path, edges: int) -> None:
+    scale, seed = 10, 1
+    least = labels(seed, scale, edges << scale)
+    found = known(engine, tmp_path, 3, "data_components", scale=str(scale), edges=str(edges))
+    assert found["vertices"] == "1024"
+    assert found["compared with components found by one rank"] == "yes"
+    parts = sum(label == vertex for vertex, label in enumerate(least))
+    assert 1 < parts < 1024
+    assert found["components"] == str(parts)
+    total = sum(combine(vertex, label) for vertex, label in enumerate(least)) & MASK
+    assert found["sum of the labels"] == f"{total:016x}"
+
+
+def test_square_is_that_of_other_code(engine: Engine, tmp_path: Path) -> None:
+    """The first value of a transform is the sum of its input."""
+    key = combine(1, key_of("square"))
+    entries = [entry(key, at) for at in range(2 * 32 * 32)]
+    found = known(engine, tmp_path, 3, "data_fft")
+    wanted = f"{sum(entries[::2])}, {sum(entries[1::2])}"
+    assert found["sum of the input, real and imaginary"] == wanted
+    assert 0.0 < float(found["scaled error after the way back"]) < 4.0
+
+
+def test_product_is_that_of_other_code(engine: Engine, tmp_path: Path) -> None:
+    n = 13
+    left, right = (
+        [[entry(combine(1, key_of(name)), j * n + i) for i in range(n)] for j in range(n)]
+        for name in ("left matrix", "right matrix")
+    )
+    total = 0
+    for j in range(n):
+        column = [sum(left[k][i] * right[j][k] for k in range(n)) for i in range(n)]
+        total += combine(key_of(struct.pack(f"<{n}d", *column)), j)
+    found = known(engine, tmp_path, 4, "data_matrix", n=str(n))
+    assert found["sum of the product's columns"] == f"{total & MASK:016x}"
+
+
+@pytest.mark.parametrize("n", ["2", "4", "8", "128"])
+def test_squares_of_any_size_are_transformed(engine: Engine, tmp_path: Path, n: str) -> None:
+    """The kernel compares places with the definition, and the way back with the input."""
+    assert known(engine, tmp_path, 3, "data_fft", n=n)["records"] == n
+
+
+def test_rate_of_work_is_that_of_compute_and_exchange(engine: Engine, tmp_path: Path) -> None:
+    work = {"data_fft": ("transform", 5 * 1024 * 10), "data_matrix": ("multiply", 2 * 50**3)}
+    for name, (figure, amount) in work.items():
+        options = {**SIZES[name], "samples": "3"}
+        found = series(result(run(engine, tmp_path / name, "forked", 2, name, **options)))
+        rates, computed, exchanged = (
+            found[part]["points"][0]["samples"] for part in (figure, "compute", "exchange")
+        )
+        for rate, one, other in zip(rates, computed, exchanged, strict=True):
+            assert amount / rate == pytest.approx(one + other, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", SIZES)
 def test_parts_are_timed_apart_and_make_up_the_rate(
     engine: Engine, tmp_path: Path, name: str
 ) -> None:
-    found = series(result(run(engine, tmp_path, "forked", 2, name, records="2000", samples="3")))
+    wanted = {**SIZES[name], "samples": "3"}
+    found = series(result(run(engine, tmp_path, "forked", 2, name, **wanted)))
     [rates] = [point["samples"] for point in found["process"]["points"]]
     parts = [
         found[part]["points"][0]["samples"] for part in ("read", "compute", "exchange", "write")
@@ -109,20 +227,49 @@ def test_parts_are_timed_apart_and_make_up_the_rate(
         assert size / rate == pytest.approx(sum(part[index] for part in parts), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", SIZES)
 def test_fewer_records_than_ranks(engine: Engine, tmp_path: Path, name: str) -> None:
-    wanted = {"records": "2", "samples": "1"}
+    wanted = {**TWO_RECORDS.get(name, {"records": "2"}), "samples": "1"}
     assert facts(result(run(engine, tmp_path, "forked", 4, name, **wanted)))["records"] == "2"
 
 
+@pytest.mark.parametrize("name", ["data_sort", "data_components", "data_fft", "data_matrix"])
 @pytest.mark.parametrize("damage", ["false", "true"])
-def test_files_are_removed(engine: Engine, tmp_path: Path, damage: str) -> None:
-    found = run(engine, tmp_path, "forked", 2, "data_sort", records="100", damage=damage)
+def test_files_are_removed(engine: Engine, tmp_path: Path, damage: str, name: str) -> None:
+    found = run(engine, tmp_path, "forked", 2, name, **SIZES[name], damage=damage)
     assert found.code == 0
-    assert not [path for path in tmp_path.rglob("*data_sort*")]
+    assert not [path for path in tmp_path.rglob(f"*{name}*")]
 
 
-def test_too_much_for_the_memory_is_said(engine: Engine, tmp_path: Path) -> None:
-    kernel = failed(run(engine, tmp_path, "alone", 1, "data_sort", records="1000000000000"))
-    assert "data_sort needs" in kernel["failure"]
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        ("data_sort", {"records": "1000000000000"}),
+        ("data_components", {"scale": "38"}),
+        ("data_fft", {"n": "131072"}),
+        ("data_matrix", {"n": "262144"}),
+    ],
+)
+def test_too_much_for_the_memory_is_said(
+    engine: Engine, tmp_path: Path, name: str, size: dict[str, str]
+) -> None:
+    kernel = failed(run(engine, tmp_path, "alone", 1, name, **size))
+    assert f"{name} needs" in kernel["failure"]
     assert "of memory on this node" in kernel["failure"]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "value", "words"),
+    [
+        ("data_components", "scale", "41", "scale must be 1 to 40, not 41"),
+        ("data_fft", "n", "1000", "n must be 2, 4, 8"),
+        ("data_matrix", "n", "0", "n must be 1 to 262144, not 0"),
+        ("data_fft", "records", "10", "there is no option records"),
+    ],
+)
+def test_impossible_sizes_are_refused(
+    engine: Engine, tmp_path: Path, name: str, option: str, value: str, words: str
+) -> None:
+    found = run(engine, tmp_path, "alone", 1, name, **{option: value})
+    assert found.code == 2
+    assert words in found.failed["message"]

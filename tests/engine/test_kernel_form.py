@@ -20,7 +20,14 @@ SMALL = {
     "compute_dgemm": {"n": "65", "samples": "2"},
     "compute_lu": {"n": "100", "block": "16", "samples": "2"},
     "compute_cg": {"nx": "16", "ny": "16", "nz": "16"},
-    **{name: {"records": "300"} for name in KERNELS if name.startswith("data_")},
+    **{
+        name: {"records": "300"}
+        for name, entry in KERNELS.items()
+        if any(option.name == "records" for option in entry.options)
+    },
+    "data_components": {"scale": "7"},
+    "data_fft": {"n": "32"},
+    "data_matrix": {"n": "33"},
     "message_pairs": {"most": "4 KiB", "size_s": "0.001", "window": "4"},
     "message_collectives": {"most": "1 KiB", "size_s": "0.001"},
     "links": {"size": "1 KiB", "messages": "4", "warmup": "1", "slowest": "2"},

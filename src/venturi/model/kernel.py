@@ -719,6 +719,210 @@ KERNELS: dict[str, KernelEntry] = {
             ),
         ),
     ),
+    "data_components": KernelEntry(
+        about=(
+            "connected components of a generated graph, whose edges and vertices lie on all ranks"
+        ),
+        likeness="BigDataBench class",
+        figures=(
+            KernelFigure(
+                name="process",
+                unit="B/s",
+                about="bytes of the input in the time of all parts",
+            ),
+            KernelFigure(
+                name="read",
+                unit="s",
+                about="the input from its file, on the slowest rank",
+            ),
+            KernelFigure(
+                name="compute",
+                unit="s",
+                about="work on a rank's own data, on the slowest rank",
+            ),
+            KernelFigure(
+                name="exchange",
+                unit="s",
+                about="what ranks hand to each other, on the slowest rank",
+            ),
+            KernelFigure(
+                name="write",
+                unit="s",
+                about="the result to storage, with fdatasync, on the slowest rank",
+            ),
+        ),
+        options=(
+            InterfaceOption(
+                name="scale",
+                type="integer",
+                default="16",
+                about="the graph has 2^scale vertices",
+                range="1 to 40",
+            ),
+            InterfaceOption(
+                name="edges",
+                type="integer",
+                default="16",
+                about="so many times as many edges as vertices",
+                range="1 to 1024",
+            ),
+            InterfaceOption(
+                name="samples",
+                type="integer",
+                default="3",
+                about="so many times",
+                range="1 to 1000",
+            ),
+            InterfaceOption(
+                name="ranks",
+                type="word",
+                default="all",
+                about="which ranks measure: all at the same moment, or the first one alone",
+                range="all|one",
+            ),
+            InterfaceOption(
+                name="damage",
+                type="boolean",
+                default="false",
+                about="spoils a value before the check, which then must fail the run: for tests",
+                range="true or false",
+            ),
+        ),
+    ),
+    "data_fft": KernelEntry(
+        about=(
+            "the Fourier transform of a square of generated complex numbers, on all ranks together"
+        ),
+        likeness="BigDataBench class",
+        figures=(
+            KernelFigure(
+                name="process",
+                unit="B/s",
+                about="bytes of the input in the time of all parts",
+            ),
+            KernelFigure(
+                name="read",
+                unit="s",
+                about="the input from its file, on the slowest rank",
+            ),
+            KernelFigure(
+                name="compute",
+                unit="s",
+                about="work on a rank's own data, on the slowest rank",
+            ),
+            KernelFigure(
+                name="exchange",
+                unit="s",
+                about="what ranks hand to each other, on the slowest rank",
+            ),
+            KernelFigure(
+                name="write",
+                unit="s",
+                about="the result to storage, with fdatasync, on the slowest rank",
+            ),
+            KernelFigure(
+                name="transform",
+                unit="flop/s",
+                about="5 N log2 N of N numbers in the time of compute and exchange",
+            ),
+        ),
+        options=(
+            InterfaceOption(
+                name="n",
+                type="word",
+                default="1024",
+                about="rows and columns of the square",
+                range="2|4|8|16|32|64|128|256|512|1024|2048|4096|8192|16384|32768|65536|131072",
+            ),
+            InterfaceOption(
+                name="samples",
+                type="integer",
+                default="3",
+                about="so many times",
+                range="1 to 1000",
+            ),
+            InterfaceOption(
+                name="ranks",
+                type="word",
+                default="all",
+                about="which ranks measure: all at the same moment, or the first one alone",
+                range="all|one",
+            ),
+            InterfaceOption(
+                name="damage",
+                type="boolean",
+                default="false",
+                about="spoils a value before the check, which then must fail the run: for tests",
+                range="true or false",
+            ),
+        ),
+    ),
+    "data_matrix": KernelEntry(
+        about="the product of two generated matrices of doubles, on all ranks together",
+        likeness="BigDataBench class",
+        figures=(
+            KernelFigure(
+                name="process",
+                unit="B/s",
+                about="bytes of the input in the time of all parts",
+            ),
+            KernelFigure(
+                name="read",
+                unit="s",
+                about="the input from its file, on the slowest rank",
+            ),
+            KernelFigure(
+                name="compute",
+                unit="s",
+                about="work on a rank's own data, on the slowest rank",
+            ),
+            KernelFigure(
+                name="exchange",
+                unit="s",
+                about="what ranks hand to each other, on the slowest rank",
+            ),
+            KernelFigure(
+                name="write",
+                unit="s",
+                about="the result to storage, with fdatasync, on the slowest rank",
+            ),
+            KernelFigure(
+                name="multiply",
+                unit="flop/s",
+                about="2 n^3 in the time of compute and exchange",
+            ),
+        ),
+        options=(
+            InterfaceOption(
+                name="n",
+                type="integer",
+                default="1024",
+                about="rows and columns of each matrix",
+                range="1 to 262144",
+            ),
+            InterfaceOption(
+                name="samples",
+                type="integer",
+                default="3",
+                about="so many times",
+                range="1 to 1000",
+            ),
+            InterfaceOption(
+                name="ranks",
+                type="word",
+                default="all",
+                about="which ranks measure: all at the same moment, or the first one alone",
+                range="all|one",
+            ),
+            InterfaceOption(
+                name="damage",
+                type="boolean",
+                default="false",
+                about="spoils a value before the check, which then must fail the run: for tests",
+                range="true or false",
+            ),
+        ),
+    ),
     "tcp_pairs": KernelEntry(
         about=(
             "TCP between pairs of ranks on different nodes: round trips and streams; between ranks "
