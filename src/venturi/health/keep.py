@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,8 @@ from venturi.model.error import UserError
 from venturi.model.health import Health, HealthBaseline
 
 FOLDER = "health"
+_MOST_NAME = 200
+_DIGEST = 16
 
 
 def keep_session(store: Path, health: Health) -> Path:
@@ -34,8 +37,16 @@ def sessions(store: Path, series: str) -> list[Health]:
 
 
 def baseline_path(store: Path, series: str) -> Path:
-    """Where the references of a series stand."""
-    return store / FOLDER / f"baseline-{re.sub(r'[^A-Za-z0-9.]+', '-', series)}.json"
+    """Where the references of a series stand.
+
+    File systems take no more than 255 bytes for a name, and a series names every kernel of a suite:
+    the end of a long one is a digest of all of it.
+    """
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", series)
+    if len(name) > _MOST_NAME:
+        digest = hashlib.sha256(series.encode()).hexdigest()[:_DIGEST]
+        name = f"{name[: _MOST_NAME - _DIGEST - 1]}-{digest}"
+    return store / FOLDER / f"baseline-{name}.json"
 
 
 def baseline_of(store: Path, series: str) -> HealthBaseline | None:
