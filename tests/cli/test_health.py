@@ -14,6 +14,7 @@ from venturi.cli.health import command as health_command
 from venturi.health.keep import keep_session, learn, sessions
 from venturi.model.error import UserError
 from venturi.model.health import Health, HealthState
+from venturi.model.kernel import KERNELS
 
 
 def venturi(*words: str, where: Path) -> subprocess.CompletedProcess[str]:
@@ -73,8 +74,12 @@ def test_page_is_written(tmp_path: Path) -> None:
     assert "What the node is" in page
     assert "arithmetic: every sample" in page
     assert "Kernels of big data" in page
-    for kernel in ("data_sort", "data_words", "data_grep", "data_digest", "data_sample"):
+    kernels = [name for name in KERNELS if name.startswith("data_")]
+    assert len(kernels) == 8
+    for kernel in kernels:
         assert kernel in page
+    for rate in ("components: process", "fourier: transform", "product: multiply"):
+        assert rate in page
     assert "page.html" in done.stdout
 
 

@@ -33,7 +33,16 @@ PARTS = {
     "solvers": ("equations", "gradients"),
     "messages": ("pairs", "collectives", "links"),
     "tcp": ("tcp",),
-    "data": ("sorting", "words", "search", "digests", "sampling"),
+    "data": (
+        "sorting",
+        "words",
+        "search",
+        "digests",
+        "sampling",
+        "components",
+        "fourier",
+        "product",
+    ),
 }
 """The phases of each part of the suites."""
 
@@ -65,7 +74,7 @@ def rows_of(
     rows = []
     for name, metric in record.metrics.items():
         part = part_of(name.rpartition(": ")[0])
-        if not part or (part == "data" and not name.endswith(": process")):
+        if not part or (part == "data" and not metric.unit.endswith("/s")):
             continue  # the parts of a kernel's time are on the page; microseconds are no trend
         earlier = [row.value for session in quiet for row in session.rows if row.metric == name]
         rows.append(_row(name, part, metric, earlier, references.get(name), noise))
