@@ -112,6 +112,12 @@ class Trees {
     for (std::size_t at = 0; at < edges.size(); at += sizeof(Edge)) {
       Edge edge;
       std::memcpy(&edge, edges.data() + at, sizeof edge);
+      if (std::max(edge.one, edge.other) >= vertices) {
+        throw wrong_value(
+            fmt::format("data_components: edge {} of a rank was read as {} to {}, of "
+                        "{} vertices",
+                        at / sizeof edge, edge.one, edge.other, vertices));
+      }
       forest_.join(edge.one, edge.other);
     }
     least_.resize(forest_.size());
