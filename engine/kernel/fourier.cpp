@@ -1,5 +1,5 @@
 // Stockham's transform by radix 4 and 2 (Van Loan, Computational Frameworks for the Fast Fourier
-// Transform, 1992, 1.7 and 2.4).
+// Transform, 1992).
 #include "kernel/fourier.hpp"
 
 #include <algorithm>

@@ -16,7 +16,7 @@ struct Edge {
 
 /// A graph of 2^scale vertices. Which two of them an edge joins follows from the seed and the
 /// number of the edge: each bit of their numbers by the chances 0.57, 0.19, 0.19 and 0.05 of
-/// Graph500's specification 1.2; then the vertices are put in random order. Edges may come twice,
+/// Graph500's specification; then the vertices are put in random order. Edges may come twice,
 /// and join a vertex with itself.
 class KroneckerGraph {
  public:
