@@ -52,6 +52,41 @@ class _EntryKey(NamedTuple):
     """Whether they are appended to."""
 
 
+class _KeysOfCalls:
+    """What the files of calls have in common with others, by what is known of all calls."""
+
+    def __init__(self, calls: TableCalls, known_as: Sequence[str], made: set[int]) -> None:
+        self._calls = calls
+        self._known_as = known_as
+        self._made = made
+        """Folders."""
+        self._grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
+        self._folder_of = made_folder_of(calls.table, calls.row)
+        self._shared = set(calls.file[calls.is_shared].tolist())
+
+    def __call__(self, call: int) -> tuple[_EntryKey, _EntryKey]:
+        """Of the name that a call uses, and of the last one that its file gets."""
+        calls, table = self._calls, self._calls.table
+        name = int(calls.name[call])
+        file, aside = name // 2, name % 2 == 1
+        folder = self._folder_of[file] // 2 if file in self._folder_of else None
+        last = _EntryKey(
+            stream=self._known_as[file],
+            is_folder=file in self._made,
+            home="" if folder is None else self._known_as[folder],
+            is_staged=name - aside in calls.staged,
+            is_aside=False,
+            is_shared=file in self._shared,
+            is_home_shared=table.ranks > 1 if folder is None else folder in self._shared,
+            way=table.manners[file].way,
+            interface=table.interfaces[file].value,
+            grows=file in self._grown,
+        )
+        grows = bool(calls.is_appended[call])
+        key = last._replace(is_staged=name in calls.staged, is_aside=aside, grows=grows)
+        return key._replace(home=None) if aside and folder is not None else key, last
+
+
 class TableEntries:
     """The files of the workload: an entry for those of one stream that are there before the run, or
     made, and opened in one way."""
@@ -64,44 +99,24 @@ class TableEntries:
         self._words: dict[str, str] = {}
         """What the names of folders begin with, by what their stream is called: a capture of the
         proxy tells by it what a folder stands for."""
-        found = []
         made = set(calls.file[calls.kind == MKDIR].tolist())
         folders = _folders(calls, made)
         self.has_folders = bool(folders)
         self.folder_of_call = np.array([folders.get(file, 0) for file in calls.file.tolist()])
-        table = calls.table
-        columns = (calls.name, calls.kind, calls.is_appended)
-        grown = set(calls.file[calls.is_appended & ~calls.is_aside].tolist())
-        after = []
-        folder_of = made_folder_of(table, calls.row)
-        shared = set(calls.file[calls.is_shared].tolist())
-        is_alone = table.ranks == 1
-        for name, kind, grows in zip(*(column.tolist() for column in columns), strict=True):
-            file, aside = name // 2, name % 2 == 1
-            home = known_as[folder_of[file] // 2] if file in folder_of else ""
-            last = _EntryKey(
-                stream=known_as[file],
-                is_folder=file in made,
-                home=home,
-                is_staged=name - aside in staged,
-                is_aside=False,
-                is_shared=file in shared,
-                is_home_shared=folder_of[file] // 2 in shared
-                if file in folder_of
-                else not is_alone,
-                way=table.manners[file].way,
-                interface=table.interfaces[file].value,
-                grows=file in grown,
-            )
-            key = last._replace(is_staged=name in staged, is_aside=aside, grows=grows)
-            if aside and file in folder_of:
-                key = key._replace(home=None)
-            found.append(self._place(key))
-            after.append(self._place(last) if kind == RENAME else 0)
+        renames = calls.kind == RENAME
+        about = calls.name * 4 + renames * 2 + calls.is_appended
+        _, first, which = np.unique(about, return_index=True, return_inverse=True)
+        places = np.zeros((2, len(first)), np.int64)
+        keys_of = _KeysOfCalls(calls, known_as, made)
+        for one in np.argsort(first).tolist():
+            call = int(first[one])
+            key, last = keys_of(call)
+            places[0, one] = self._place(key)
+            places[1, one] = self._place(last) if renames[call] else 0
         self._is_for_all = [
-            key.is_shared or (key.is_staged and not is_alone) for key in self._places
+            key.is_shared or (key.is_staged and calls.table.ranks > 1) for key in self._places
         ]
-        self.of_call, self.after_call = np.array(found, np.int64), np.array(after, np.int64)
+        self.of_call, self.after_call = places[:, which]
         first = np.unique(calls.name, return_index=True)[1]
         self.length_of_call = np.zeros(len(calls.name), np.int64)
         self.length_of_call[first] = [staged.get(one, 0) for one in calls.name[first].tolist()]
