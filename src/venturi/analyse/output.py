@@ -8,6 +8,7 @@ import json
 import math
 import re
 import statistics
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,12 @@ def check_pattern(where: str, metric: OutputMetric) -> None:
 
 def picked(name: str, metric: OutputMetric, folder: Path) -> float:
     """The value of one metric; RunFailed where it is missing or ambiguous."""
-    values = [_number(name, metric, found) for found in texts_of(name, metric, folder)]
+    return picked_of(name, metric, texts_of(name, metric, folder))
+
+
+def picked_of(name: str, metric: OutputMetric, texts: Sequence[Any]) -> float:
+    """The value of one metric out of what its rule found; RunFailed for none, or for several."""
+    values = [_number(name, metric, found) for found in texts]
     if metric.pick is Pick.COUNT:
         return float(len(values))
     if not values:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from venturi.analyse.output import check_pattern, picked, texts_of
+from venturi.analyse.output import check_pattern, picked, picked_of, texts_of
 from venturi.campaign.space import number_at
+from venturi.campaign.template import filled
 from venturi.model.campaign import CampaignMetric, Tool
 from venturi.model.ceiling import CeilingSource
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
-from venturi.model.output import Better
+from venturi.model.output import Better, Pick
 from venturi.model.result import direction_of
 from venturi.model.workload import Scalar
+
+_PICKS_OF_TEXTS = (Pick.ONLY, Pick.FIRST, Pick.LAST)
 
 
 class MetricSample(NamedTuple):
@@ -37,23 +42,74 @@ def check_metric(where: str, metric: CampaignMetric) -> None:
             tree_of(metric.derive)
         except ExpressionError as error:
             raise UserError(f"{where}: {error}") from None
+    if metric.text and (metric.derive or metric.pick not in _PICKS_OF_TEXTS):
+        raise UserError(f"{where}: a text is found, and is the first or the last one")
     check_pattern(where, metric)
 
 
 def metrics_in(
     folder: Path, metrics: Mapping[str, CampaignMetric], parameters: Mapping[str, Scalar]
-) -> dict[str, float]:
+) -> dict[str, float | str]:
     """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
-    found: dict[str, float] = {}
+    found: dict[str, float | str] = {}
     for name, metric in metrics.items():
-        if metric.derive:
-            try:
-                found[name] = float(number_at(name, metric.derive, {**parameters, **found}))
-            except UserError as error:
-                raise RunFailed(f"metric {error.message}") from None
-        else:
-            found[name] = picked(name, metric, folder)
+        try:
+            value = _value_in(folder, name, metric, {**parameters, **found})
+        except RunFailed:
+            if not metric.optional:
+                raise
+            value = metric.default
+        if value is not None:
+            found[name] = value
     return found
+
+
+def _value_in(
+    folder: Path, name: str, metric: CampaignMetric, known: Mapping[str, Scalar]
+) -> float | str | None:
+    """The value of one metric, by those before it; None of one that need not be there."""
+    if metric.derive:
+        try:
+            return float(number_at(name, metric.derive, dict(known)))
+        except UserError as error:
+            raise RunFailed(f"metric {error.message}") from None
+    files = [filled(file, known, f"metric {name}") for file in (metric.file, *metric.also_in)]
+    texts = _texts_in(folder, name, metric, files)
+    if metric.text:
+        if not texts and not metric.optional:
+            raise RunFailed(f"metric {name} is missing: nothing in {files[0]} fits")
+        return str(texts[-1 if metric.pick is Pick.LAST else 0]) if texts else None
+    if metric.optional:
+        texts = [text for text in texts if _is_number_text(text)]
+        if not texts and metric.pick is Pick.COUNT:
+            return metric.default
+    return picked_of(name, metric, texts)
+
+
+def _texts_in(folder: Path, name: str, metric: CampaignMetric, files: list[str]) -> list[Any]:
+    """What a rule finds in all of its files, one after another."""
+    found: list[Any] = []
+    for file in files:
+        is_pattern = bool(set("*?[") & set(file))
+        names = sorted(glob.glob(str(Path(glob.escape(str(folder)), file))))
+        for own in names if is_pattern or metric.optional else [file]:
+            if metric.every_bracket:
+                found += _brackets(metric, (folder / own).read_text("utf-8", "replace"))
+            else:
+                found += texts_of(name, metric.model_copy(update={"file": own}), folder)
+    return [text for text in found if text != ""] if metric.optional or metric.text else found
+
+
+def _brackets(metric: CampaignMetric, text: str) -> list[str]:
+    matches = re.finditer(metric.regex, text, re.MULTILINE)
+    return [part for match in matches for part in match.groups() if part]
+
+
+def _is_number_text(text: Any) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict[str, MetricSample]:

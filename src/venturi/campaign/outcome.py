@@ -86,8 +86,25 @@ def values_of(campaign: Campaign, campaign_status: CampaignStatus, task: Campaig
     if step.tool:
         found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
     for name, value in metrics_in(folder, step.metrics, task.parameters).items():
-        unit = step.metrics[name].unit
-        found[name] = MetricSample(value, unit, direction_of(unit, step.metrics[name].better))
+        if not isinstance(value, str):
+            unit = step.metrics[name].unit
+            found[name] = MetricSample(value, unit, direction_of(unit, step.metrics[name].better))
+    return found
+
+
+def _texts_of(
+    campaign: Campaign, campaign_status: CampaignStatus, tasks: list[CampaignTask]
+) -> dict[str, str]:
+    """The metrics of a point that are texts, by the first repetition that has each."""
+    step = campaign.steps[tasks[0].step]
+    if not any(metric.text for metric in step.metrics.values()):
+        return {}
+    found: dict[str, str] = {}
+    for task in tasks:
+        if campaign_status.states[task.name] is TaskState.DONE:
+            folder = campaign_status.folder / "tasks" / task.name
+            values = metrics_in(folder, step.metrics, task.parameters)
+            found = {n: v for n, v in values.items() if isinstance(v, str)} | found
     return found
 
 
@@ -120,6 +137,7 @@ def _row(
         commit=tasks[0].commit,
         reasons=list(dict.fromkeys(reasons)),
         metrics=summaries,
+        texts=_texts_of(campaign, campaign_status, tasks),
         thresholds=judged_point(campaign.steps[tasks[0].step], gates, summaries)
         if TaskState.DONE in states
         else [],

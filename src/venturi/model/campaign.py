@@ -69,6 +69,14 @@ class CampaignMetric(OutputMetric):
 
     derive: str = ""
     """An expression over the metrics before it and the numbers among the parameters."""
+    also_in: list[str] = []
+    """More files, read after `file`. They and it may be patterns (`*.txt`) and name parameters."""
+    every_bracket: bool = False
+    """All brackets of `regex` are values, from left to right; what is empty is none."""
+    optional: bool = False
+    """A run in which it is missing, or is no number, has no value of it and has not failed."""
+    text: bool = False
+    """It is a text, which tables show; it has neither statistics nor a verdict."""
 
     @property
     def ways(self) -> dict[str, str]:
@@ -186,7 +194,11 @@ class ResultColumn(Document):
     """A column of a table."""
 
     of: str
-    """A parameter or a metric of the table's step."""
+    """A parameter or a metric of the table's step; empty: a column without values."""
+    step: str = ""
+    """A step before the table's that has the metric, at the same values of its parameters."""
+    optional: bool = False
+    """Nothing is wrong if no run has it."""
     title: str = ""
     """Default: its name and its unit."""
     format: str = ""
@@ -377,6 +389,8 @@ class CampaignRow(Document):
     reasons: list[str] = []
     """Why those that failed did, each once."""
     metrics: list[MetricSummary] = []
+    texts: dict[str, str] = {}
+    """Metrics that are texts: those of the first repetition that has one."""
     thresholds: list[ThresholdRow] = []
     broken_rules: list[str] = []
     """Rules of the workload that a run broke, in words."""

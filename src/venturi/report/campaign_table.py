@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_table(table: ResultTable, result: CampaignResult, console: Console) -> None:
     """The table for people."""
     rows = _rows(table, result)
-    Printer(console).table(_titles(table, rows), _cells(table, rows))
+    Printer(console).table(_titles(table, result), _cells(table, rows, result))
 
 
 def table_csv(table: ResultTable, result: CampaignResult) -> str:
@@ -26,15 +26,16 @@ def table_csv(table: ResultTable, result: CampaignResult) -> str:
     rows = _rows(table, result)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=table.separator, lineterminator="\n")
-    writer.writerows([_titles(table, rows), *_cells(table, rows)])
+    writer.writerows([_titles(table, result), *_cells(table, rows, result)])
     return out.getvalue()
 
 
 def _rows(table: ResultTable, result: CampaignResult) -> list[CampaignRow]:
     """The lines in their order; UserError for a column that nothing has."""
     rows = [row for row in result.rows if row.step == table.step]
-    for name in [*(column.of for column in table.columns), *table.sort]:
-        if rows and all(_value(row, name) is None for row in rows):
+    for column in table.columns:
+        name = column.of
+        if rows and not (column.optional or column.step or not name) and not _has(rows, name):
             known = dict.fromkeys(
                 name
                 for row in rows
@@ -47,11 +48,27 @@ def _rows(table: ResultTable, result: CampaignResult) -> list[CampaignRow]:
     return sorted(rows, key=lambda row: [_order(_value(row, name)) for name in table.sort])
 
 
+def _has(rows: list[CampaignRow], name: str) -> bool:
+    return any(_value(row, name) is not None for row in rows)
+
+
 def _value(row: CampaignRow, name: str) -> Scalar | None:
     """A parameter, or the median of a metric; None where the run did not come so far."""
     if name in row.parameters:
         return row.parameters[name]
+    if name in row.texts:
+        return row.texts[name]
     return next((metric.median for metric in row.metrics if metric.name == name), None)
+
+
+def _of_column(column: ResultColumn, row: CampaignRow, result: CampaignResult) -> Scalar | None:
+    """What a column shows of a row: its own value, or that of the step before it."""
+    if not column.step:
+        return _value(row, column.of)
+    for other in result.rows:
+        if other.step == column.step and other.parameters.items() <= row.parameters.items():
+            return _value(other, column.of)
+    return None
 
 
 def _order(value: Scalar | None) -> tuple[int, float, str]:
@@ -64,17 +81,31 @@ def _order(value: Scalar | None) -> tuple[int, float, str]:
         return 1, 0.0, str(value)
 
 
-def _titles(table: ResultTable, rows: list[CampaignRow]) -> list[str]:
-    return [column.title or column.of + _unit(column.of, rows) for column in table.columns]
+def _titles(table: ResultTable, result: CampaignResult) -> list[str]:
+    return [
+        column.title or column.of + _unit(column.of, column.step or table.step, result)
+        for column in table.columns
+    ]
 
 
-def _unit(name: str, rows: list[CampaignRow]) -> str:
-    units = {metric.unit for row in rows for metric in row.metrics if metric.name == name}
+def _unit(name: str, step: str, result: CampaignResult) -> str:
+    units = {
+        metric.unit
+        for row in result.rows
+        for metric in row.metrics
+        if metric.name == name and row.step == step
+    }
     return "".join(f"[{unit}]" for unit in units if unit)
 
 
-def _cells(table: ResultTable, rows: list[CampaignRow]) -> list[list[str]]:
-    return [[_text(column, _value(row, column.of)) for column in table.columns] for row in rows]
+def _cells(table: ResultTable, rows: list[CampaignRow], result: CampaignResult) -> list[list[str]]:
+    """The cells of each row; a row without any value is left out."""
+    values = [[_of_column(column, row, result) for column in table.columns] for row in rows]
+    return [
+        [_text(column, value) for column, value in zip(table.columns, own, strict=True)]
+        for own in values
+        if any(value is not None for value in own)
+    ]
 
 
 def _text(column: ResultColumn, value: Scalar | None) -> str:
