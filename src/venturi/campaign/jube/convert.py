@@ -10,7 +10,8 @@ import yaml
 
 from venturi.campaign.jube.expand import Expansion, JubeParameter
 from venturi.campaign.jube.metric import Analysis
-from venturi.campaign.jube.node import Findings, failed
+from venturi.campaign.jube.node import Findings
+from venturi.campaign.jube.pattern import computing_lines
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.step import JubeStep, StepMaker, is_inlined, steps_of
 from venturi.campaign.jube.suite import Suite
@@ -39,22 +40,35 @@ def convert(path: Path, tags: set[str], is_trusted: bool, home: Path) -> Convert
     steps = steps_of(suite, findings, scripts)
     if not steps:
         raise UserError(f"{path}: there is no step", "see the tags")
-    analysis = Analysis(suite, steps, findings)
+    analysis = Analysis(suite, steps, is_trusted, findings)
     name = _name(suite.benchmark.name or path.stem)
     made: dict[str, Any] = {}
     named: set[str] = set()
+    shown: dict[str, set[str]] = {}
     for step in steps.values():
+        patterns = analysis.patterns[step.name]
+        step.lines_after += computing_lines(patterns)
         maker = StepMaker(step, findings, scripts, home.absolute(), name)
         made[step.name] = maker.made()
-        if analysis.metrics[step.name]:
-            made[step.name]["metrics"] = analysis.metrics[step.name]
+        if patterns.metrics:
+            made[step.name]["metrics"] = patterns.metrics
         named |= maker.named | step.columns
+        shown[step.name] = maker.named | set(patterns.given)
+    _refuse_meanings(steps, findings)
     findings.check()
     expansion = _expanded(steps, named, scripts)
     for step in steps.values():
-        own = [name for name in step.lists if _is_level(name, expansion)]
-        hidden = [name for name in own if name not in named]
-        if own and hidden:
+        if any(_is_level(name, expansion) for name in step.parameters):
+            for do in step.shared:
+                findings.refuse(do, "shared of a 'do' is not supported where a step has lists")
+    findings.check()
+    for step in steps.values():
+        hidden = [
+            name
+            for name in dict.fromkeys([*step.lists, *sorted(step.columns)])
+            if name not in shown[step.name] and (name in step.columns or _is_level(name, expansion))
+        ]
+        if hidden:
             made[step.name]["per"] = hidden
             named |= set(hidden)
     about = " ".join(" ".join(node.text for node in suite.benchmark.of("comment")).split())
@@ -75,19 +89,26 @@ def _expanded(steps: dict[str, JubeStep], named: set[str], scripts: Scripts) -> 
     """All points of the parameters that are named, and of all lists that the steps use."""
     parameters: dict[str, JubeParameter] = {}
     for step in steps.values():
-        for name, own in step.parameters.items():
-            other = parameters.setdefault(name, own)
-            if other.is_same_as != own.is_same_as:
-                raise failed(
-                    own.node,
-                    f"the parameter '{name}' is another one at {other.node.where}",
-                    "a campaign has one space for all steps: give one of them another name",
-                )
+        parameters |= step.parameters
     expansion = Expansion(parameters, scripts)
     for name, own in parameters.items():
         if name in named or (not is_inlined(own, False) and own.text):
             expansion.add(name)
     return expansion
+
+
+def _refuse_meanings(steps: dict[str, JubeStep], findings: Findings) -> None:
+    """Notes parameters that mean one thing in a step and another one in the next."""
+    known: dict[str, JubeParameter] = {}
+    for step in steps.values():
+        for name, own in step.parameters.items():
+            other = known.setdefault(name, own)
+            if other.is_same_as != own.is_same_as:
+                findings.refuse(
+                    own.node,
+                    f"the parameter '{name}' is another one at {other.node.where}; "
+                    "a campaign has one space for all steps: give one of them another name",
+                )
 
 
 def _is_level(name: str, expansion: Expansion) -> bool:

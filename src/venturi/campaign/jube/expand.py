@@ -27,6 +27,8 @@ from venturi.model.workload import Scalar
 _MODES = ("text", "python", "shell", "perl", "env")
 _MOST_POINTS = 100_000
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
+CLOCK = "timelimit_s"
+"""The parameter that has a job's time limit in seconds."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,6 @@ def parameter_of(node: Node) -> JubeParameter:
         raise failed(node, f"parameter mode '{mode}' is not supported", f"use {', '.join(_MODES)}")
     if node.get("update_mode", "never") != "never":
         raise failed(node, f"update_mode '{node.get('update_mode')}' is not supported")
-    if node.get("duplicate", "none") not in ("none", "replace"):
-        raise failed(node, f"duplicate '{node.get('duplicate')}' is not supported")
     return JubeParameter(node, node.text.strip(), mode, node.get("separator", ","))
 
 
@@ -104,9 +104,11 @@ class Expansion:
 
     def _values(self, own: JubeParameter, point: Mapping[str, str]) -> list[str]:
         text = substituted(own.text, point)
+        if own.mode == "clock":
+            return [_seconds(text)]
         value = self.scripts.value(own.node, own.mode, text)
-        parts = [part.strip() for part in value.split(own.separator)] if own.separator else [value]
-        return [_seconds(part) for part in parts] if own.node.name == "timelimit" else parts
+        parts = value.split(own.separator) if own.separator else [value]
+        return [part.strip() for part in parts] if len(parts) > 1 else parts
 
     def space(self, wanted: list[str]) -> dict[str, Any]:
         """The space of the wanted parameters, as a campaign's file has it."""

@@ -1,53 +1,37 @@
-"""JUBE's patterns as metrics, and its tables."""
+"""JUBE's analysers as metrics of steps, and its tables."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from venturi.campaign.jube.node import Findings, Node, failed
-from venturi.campaign.jube.step import JubeStep, constants_of
+from venturi.campaign.jube.node import Findings, Node
+from venturi.campaign.jube.pattern import StepPatterns, file_name
+from venturi.campaign.jube.step import JubeStep, all_before
 from venturi.campaign.jube.suite import Suite, used_names
-from venturi.campaign.jube.text import names_of, replaced, substituted
-from venturi.model.expression import ExpressionError, tree_of
 
-_NUMBER = r"[+-]?(?:\d*\.?\d+(?:[eE][-+]?\d+)?|\d+\.)"
-_KNOWN = {
-    "jube_pat_int": r"([+-]?\d+)",
-    "jube_pat_nint": r"(?:[+-]?\d+)",
-    "jube_pat_fp": f"({_NUMBER})",
-    "jube_pat_nfp": f"(?:{_NUMBER})",
-    "jube_pat_wrd": r"(\S+)",
-    "jube_pat_nwrd": r"(?:\S+)",
-    "jube_pat_bl": r"(?:\s+)",
-}
-_PICKS = {
-    "first": "first",
-    "last": "last",
-    "min": "least",
-    "max": "most",
-    "avg": "mean",
-    "std": "deviation",
-    "sum": "sum",
-    "cnt": "count",
-}
-"""Suffixes of a pattern's name in a table."""
+_SEPARATOR = ","
 
 
 class Analysis:
     """Patterns by the step whose files they are looked for in."""
 
-    def __init__(self, suite: Suite, steps: dict[str, JubeStep], findings: Findings) -> None:
+    def __init__(
+        self, suite: Suite, steps: dict[str, JubeStep], is_trusted: bool, findings: Findings
+    ) -> None:
         self._findings = findings
         self._steps = steps
-        self.metrics: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in steps}
-        self._step_of: dict[str, str] = {}
+        self.patterns = {
+            step.name: StepPatterns(step, is_trusted, findings) for step in steps.values()
+        }
+        self._steps_of: dict[str, list[str]] = {}
         for analyser in suite.benchmark.of("analyser", "analyzer"):
             self._analyser(suite, analyser)
+        for own in self.patterns.values():
+            own.make()
         self.tables: dict[str, dict[str, Any]] = {}
         for result in suite.benchmark.of("result"):
             for table in result.of("table"):
-                self.tables[table.name] = self._table(table, result)
+                self._table(table, result)
             for other in result.of("database", "syslog"):
                 findings.note(other, f"{other.tag}: results are kept with every run")
 
@@ -58,94 +42,73 @@ class Analysis:
             if step not in self._steps:
                 self._findings.note(analyse, f"the step '{step}' is not chosen")
                 continue
-            self._step_of.setdefault(analyser.name, step)
-            if self._step_of[analyser.name] != step:
-                self._findings.refuse(analyse, "an analyser of several steps is not supported")
+            steps = self._steps_of.setdefault(analyser.name, [])
+            if step not in steps:
+                steps.append(step)
             for file in analyse.of("file"):
-                name = substituted(file.text.strip(), constants_of(self._steps[step].parameters))
-                if set("*?[$") & set(name):
-                    self._findings.refuse(file, f"the file name '{name}' is not fixed")
+                name = file_name(self._findings, file, self._steps[step])
                 self._steps[step].analysed.append(name)
                 special = [(file, own) for own in file.get("use").split(",") if own.strip()]
                 for use, own in [*general, *special]:
                     found = suite.set_named(use, own.strip())
                     for pattern in found.of("pattern"):
-                        self._pattern(pattern, self._steps[step], name)
+                        self.patterns[self._steps[step].name].add(pattern, name)
 
-    def _pattern(self, node: Node, step: JubeStep, file: str) -> None:
-        metric = self._metric(node, step, file)
-        known = self.metrics[step.name]
-        if metric is not None and known.setdefault(node.name, metric) != metric:
-            self._findings.refuse(node, f"'{node.name}' is looked for in several files")
-
-    def _metric(self, node: Node, step: JubeStep, file: str) -> dict[str, Any] | None:
-        mode, text = node.get("mode", "pattern"), node.text.strip()
-        facts: dict[str, Any] = {"unit": node.get("unit")} if node.get("unit") else {}
-        if mode in ("text", "python"):
-            expression = replaced(text, lambda name: name).strip()
-            try:
-                tree_of(expression)
-            except ExpressionError as error:
-                self._findings.refuse(node, f"the computed pattern '{text}': {error}")
-                return None
-            step.columns |= set(names_of(text)) & set(step.parameters)
-            return {"derive": expression, **facts}
-        if mode != "pattern":
-            self._findings.refuse(node, f"the pattern mode '{mode}' is not supported")
-            return None
-        constants = constants_of(step.parameters)
-        regex = replaced(text, lambda name: _KNOWN.get(name) or constants.get(name))
-        if node.get("dotall").lower() in ("true", "1"):
-            regex = f"(?s){regex}"
-        try:
-            brackets = re.compile(regex, re.MULTILINE).groups
-        except re.error as error:
-            raise failed(node, f"'{regex}' is no regular expression: {error}") from None
-        if brackets != 1:
-            self._findings.refuse(node, f"'{regex}' has {brackets} brackets; one is supported")
-        if node.get("default"):
-            try:
-                facts["default"] = float(node.get("default"))
-            except ValueError:
-                self._findings.refuse(node, f"the default '{node.get('default')}' is no number")
-        where = {} if file == "stdout" else {"file": file}
-        return {"regex": regex, **where, "pick": "first", **facts}
-
-    def _table(self, table: Node, result: Node) -> dict[str, Any]:
-        for name in ("filter", "transpose"):
-            if table.get(name):
-                self._findings.refuse(table, f"{name} of a table is not supported")
-        steps = [
-            self._step_of[name]
-            for use in result.of("use")
-            for name in used_names(use)
-            if name in self._step_of
-        ]
-        if len(set(steps)) != 1:
-            raise failed(result, "a result of several analysers is not supported")
-        step = self._steps[steps[0]]
-        columns = [self._column(column, step) for column in table.of("column")]
-        made: dict[str, Any] = {"step": step.name, "columns": [c for c in columns if c]}
-        if table.get("sort"):
-            made["sort"] = [name.strip() for name in table.get("sort").split(",")]
-        if table.get("separator", ",") != ",":
+    def _table(self, table: Node, result: Node) -> None:
+        if table.get("filter"):
+            self._findings.refuse(table, "filter of a table is not supported")
+        if table.get("transpose", "false").lower() not in ("false", "0"):
+            self._findings.refuse(table, "transpose of a table is not supported")
+        names = [name for use in result.of("use") for name in used_names(use)]
+        steps = [self._steps[s] for name in names for s in self._steps_of.get(name, [])]
+        before = [other.name for step in steps for other in all_before(step)]
+        last = {step.name: step for step in steps if step.name not in before}
+        if not last:
+            self._findings.note(result, "the table has no step that is chosen")
+            return
+        if len(last) > 1:
+            said = ", ".join(last)
+            self._findings.refuse(result, f"its rows are those of several steps: {said}")
+            return
+        [step] = last.values()
+        chain = [step, *(other for other in all_before(step) if other in steps)]
+        columns = [self._column(column, chain) for column in table.of("column")]
+        made: dict[str, Any] = {"step": step.name, "columns": columns}
+        sort = [name.strip() for name in table.get("sort").split(",")]
+        if sort := [key for name in sort if (key := self.patterns[step.name].need(name))]:
+            made["sort"] = sort
+        if table.get("separator", _SEPARATOR) != _SEPARATOR:
             made["separator"] = table.get("separator")
-        return made
+        self.tables[table.name] = made
 
-    def _column(self, column: Node, step: JubeStep) -> dict[str, str] | None:
+    def _column(self, column: Node, chain: list[JubeStep]) -> dict[str, Any]:
         name = column.text.strip()
-        metrics = self.metrics[step.name]
-        base, _, suffix = name.rpartition("_")
-        if name in step.parameters:
-            step.columns.add(name)
-        elif name not in metrics and base in metrics and suffix in _PICKS:
-            if "derive" in metrics[base]:
-                self._findings.refuse(column, f"'{name}': statistics of a computed pattern")
-            metrics[name] = metrics[base] | {"pick": _PICKS[suffix]}
-            if suffix == "cnt":
-                metrics[name].pop("unit", None)
-        elif name not in metrics:
-            self._findings.refuse(column, f"'{name}' is neither a parameter nor a pattern")
-            return None
-        titled = {"of": name, "title": column.get("title"), "format": column.get("format")}
-        return {key: value for key, value in titled.items() if value}
+        title = column.get("title") or name
+        for index, step in enumerate(chain):
+            patterns = self.patterns[step.name]
+            own = patterns.need(_without_step(name, chain))
+            if not own:
+                continue
+            if unit := patterns.unit_of(name):
+                title = f"{title}[{unit}]"
+            made: dict[str, Any] = {"of": own}
+            if index and own not in chain[0].parameters:
+                made["step"] = step.name
+            if own in patterns.metrics:
+                made["optional"] = True
+            if title != own:
+                made["title"] = title
+            if column.get("format") or patterns.is_whole(own):
+                made["format"] = column.get("format") or "d"
+            return made
+        self._findings.note(column, f"'{name}' is neither a parameter nor a pattern: it is empty")
+        return {"of": "", "title": title}
+
+
+def _without_step(name: str, chain: list[JubeStep]) -> str:
+    """A parameter's name without that of the step whose value is meant."""
+    for step in [chain[0], *all_before(chain[0])]:
+        base = name.removesuffix(f"_{step.node.name}")
+        if name not in chain[0].parameters and base != name and base in step.parameters:
+            return base
+    return name

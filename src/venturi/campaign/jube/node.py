@@ -38,6 +38,10 @@ class Node:
         """The children of these kinds, in their order."""
         return (child for child in self.children if child.tag in tags)
 
+    def named(self, name: str) -> Node:
+        """The same with another name."""
+        return replace(self, attributes={**self.attributes, "name": name})
+
     def with_children(self, children: list[Node]) -> Node:
         """The same with other children."""
         return replace(self, children=tuple(children))

@@ -14,6 +14,8 @@ SUBMISSION = {"submit", "submit_script", "chainjob_script"}
 """What a command names that hands over the job's script."""
 SHARED = "shared_folder"
 """Where chained jobs wait for each other."""
+STARTING = {"starter": "srun", "args_starter": ""}
+"""What the set that submits says of how programs are started."""
 SITE = (
     "queue",
     "account",
@@ -27,11 +29,15 @@ SITE = (
     "jobname",
 )
 """Parameters that say something about a site or a user."""
+USUAL = "usual"
+"""The attribute of what JUBE says where a suite says nothing."""
+THREADS = "OMP_NUM_THREADS"
 _DEFAULTS = {
     "nodes": "1",
     "taskspernode": "1",
     "threadspertask": "1",
     "tasks": "$nodes * $taskspernode",
+    THREADS: "$threadspertask",
     "timelimit": "00:30:00",
     "executable": "",
     "args_exec": "",
@@ -41,7 +47,11 @@ _DEFAULTS = {
     "env": "",
     "outlogfile": "job.out",
     "errlogfile": "job.err",
+    "additional_job_config": "",
     **dict.fromkeys(SITE, ""),
+    "queue": "batch",
+    "gres": "NONE",
+    "notification": "NONE",
 }
 
 
@@ -53,17 +63,24 @@ def is_platform(file: str) -> bool:
 def platform_set(name: str, node: Node) -> Node | None:
     """A set of the platform; None for a name that it does not have."""
     if name in SUBMITTING:
-        return Node("platform", node.file, node.line, {"name": name})
+        starting = STARTING if name == "executeset" else {}
+        return Node("platform", node.file, node.line, {"name": name}, _parameters(node, starting))
     if name != SYSTEM:
         return None
-    parameters = tuple(
+    known = {key: text for key, text in _DEFAULTS.items() if key not in STARTING}
+    return Node("parameterset", node.file, node.line, {"name": name}, _parameters(node, known))
+
+
+def _parameters(node: Node, texts: dict[str, str]) -> tuple[Node, ...]:
+    return tuple(
         Node(
             "parameter",
             node.file,
             node.line,
-            {"name": key, "separator": ";"} | ({"mode": "python"} if "*" in text else {}),
+            {"name": key, "separator": ";", USUAL: "true"}
+            | ({"mode": "python"} if "*" in text else {})
+            | ({"export": "true"} if key == THREADS else {}),
             text=text,
         )
-        for key, text in _DEFAULTS.items()
+        for key, text in texts.items()
     )
-    return Node("parameterset", node.file, node.line, {"name": name}, parameters)

@@ -56,7 +56,7 @@ class Scripts:
                 "read it; --trust runs such snippets, each in a process of its own",
             )
         line = _PERL.format(text) if mode == "perl" else text
-        words = [sys.executable, "-I", "-S", "-c", _PYTHON]
+        words = [sys.executable, "-c", _PYTHON]
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen(
                 words if mode == "python" else ["/bin/sh", "-c", line],
@@ -76,7 +76,7 @@ class Scripts:
         if process.returncode or len(out) > _MOST_CHARACTERS:
             said = err.strip().splitlines()[-1:] or ["it failed"]
             raise failed(node, f"'{_short(text)}': {said[0]}")
-        return out.strip()
+        return out if mode == "python" else out.rstrip("\n")
 
 
 def _arithmetic(text: str) -> str | None:

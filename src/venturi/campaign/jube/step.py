@@ -6,20 +6,26 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from venturi.campaign.jube.expand import JubeParameter, parameter_of
+from venturi.campaign.jube.expand import CLOCK, JubeParameter, parameter_of
 from venturi.campaign.jube.node import Findings, Node, failed
-from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING
+from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING, USUAL
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.suite import Suite, used_names
 from venturi.campaign.jube.text import names_of, substituted, translated
+from venturi.model.expression import names_in, tree_of
 
 _RESERVED = ("dir", "home", "launch", "python", "repetition")
 _EXPORTED = ".exported"
 _ENVIRONMENT = "export -p | grep -v '^export [OLD]*PWD='"
+_FOLDER = "$PWD"
+_CAMPAIGN = "$campaign_folder"
+_WORK = r"\$\{?jube_benchmark_rundir\}?/\$\{?jube_wp_padid\}?_%s/work\b"
+_RELATIVE = r"\$\{?jube_benchmark_home\}?/\$\{?jube_wp_relpath\b\}?"
+"""The folder of a work package, as suites write it."""
 _NUMBERS = ("jube_wp_id", "jube_wp_padid")
 """What tells a run from others: here its name."""
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -45,20 +51,37 @@ class JubeStep:
     columns: set[str] = field(default_factory=set)
     """Parameters that tables show."""
 
+    shared: list[Node] = field(default_factory=list)
+    """Commands that JUBE runs once for all work packages."""
+    lines_after: list[str] = field(default_factory=list)
+    """What its command does at the end."""
+
     @property
     def name(self) -> str:
-        """The step's."""
-        return self.node.name
+        """The step's, as campaigns' files have names; its folder has JUBE's beside it."""
+        cleaned = re.sub(r"\W", "_", self.node.name, flags=re.ASCII)
+        return f"_{cleaned}" if cleaned[:1].isdigit() else cleaned
+
+
+def all_before(step: JubeStep) -> list[JubeStep]:
+    """The steps that a step depends on, the nearest first."""
+    found: list[JubeStep] = []
+    for parent in step.before:
+        found += [own for own in (parent, *all_before(parent)) if own not in found]
+    return found
 
 
 def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, JubeStep]:
-    """All steps that are active, each after those before it; UserError for a circle."""
+    """All steps that are active by JUBE's names, each after those before it.
+
+    Raises UserError for a circle.
+    """
     nodes = {node.name: node for node in suite.benchmark.of("step")}
     found: dict[str, JubeStep] = {}
 
     def visit(node: Node, above: tuple[str, ...]) -> None:
-        if not _NAME.fullmatch(node.name):
-            raise failed(node, f"a step may not be called '{node.name}' here", "rename it")
+        if not node.name:
+            raise failed(node, "the step has no name")
         if node.name in above:
             raise failed(node, f"{' depends on '.join([*above, node.name])} is a circle")
         if node.name in found:
@@ -74,6 +97,10 @@ def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, Ju
 
     for node in nodes.values():
         visit(node, ())
+    names = [step.name for step in found.values()]
+    for step in found.values():
+        if names.count(step.name) > 1:
+            findings.refuse(step.node, f"two steps would be called '{step.name}' here: rename one")
     return found
 
 
@@ -91,28 +118,52 @@ def _step(suite: Suite, node: Node, before: list[JubeStep], findings: Findings) 
             used = suite.set_named(use, name)
             if used.tag == "platform":
                 step.is_submitting = step.is_submitting or name in SUBMITTING
+                _take(own, used, findings)
             elif used.tag == "fileset":
                 step.files.append(used)
             elif used.tag == "substituteset":
                 step.substitutions.append(used)
             elif used.tag == "parameterset":
-                _take(own, used)
+                _take(own, used, findings)
             else:
                 findings.refuse(use, f"a step uses the {used.tag} '{name}'")
     step.lists = list(own)
     step.parameters |= own
+    if "timelimit" in own:
+        limit = own["timelimit"]
+        step.parameters[CLOCK] = replace(
+            limit, node=limit.node.named(CLOCK), text="$timelimit", mode="clock"
+        )
     return step
 
 
-def _take(own: dict[str, JubeParameter], used: Node) -> None:
+def _take(own: dict[str, JubeParameter], used: Node, findings: Findings) -> None:
+    """Adds a set's parameters; one that stands in another set, too, must be the same there."""
+    for name, made in parameters_of(used, findings).items():
+        if name in own and own[name].is_same_as != made.is_same_as:
+            other = own[name].node.where
+            findings.refuse(made.node, f"the parameter '{name}' is another one at {other}")
+        own[name] = made
+
+
+def parameters_of(used: Node, findings: Findings) -> dict[str, JubeParameter]:
+    """The parameters of a set: of several with one name the last, or their values together."""
+    found: dict[str, JubeParameter] = {}
     for node in used.of("parameter"):
         if node.name in _RESERVED or node.name.startswith("folder_"):
-            raise failed(node, f"'{node.name}' has a meaning of its own here", "rename it")
+            findings.refuse(node, f"'{node.name}' has a meaning of its own here: rename it")
         made = parameter_of(node)
-        if node.name in own and own[node.name].is_same_as != made.is_same_as:
-            other = own[node.name].node.where
-            raise failed(node, f"the parameter '{node.name}' is another one at {other}")
-        own[node.name] = made
+        how = node.get("duplicate", "none")
+        how = used.get("duplicate", "replace") if how == "none" else how
+        known = found.get(node.name)
+        if known is not None and how == "concat":
+            both = {*known.text.split(made.separator), *made.text.split(made.separator)}
+            text = made.separator.join(sorted(part.strip() for part in both))
+            made = replace(made, text=text)
+        elif known is not None and how == "error":
+            findings.refuse(node, f"the parameter '{node.name}' stands at {known.node.where}, too")
+        found[node.name] = made
+    return found
 
 
 def is_active(node: Node, parameters: Mapping[str, JubeParameter], scripts: Scripts) -> bool:
@@ -147,11 +198,14 @@ class StepMaker:
         self._variables = {
             "jube_benchmark_name": name,
             "jube_benchmark_home": "{home}",
-            "jube_step_name": step.name,
+            "jube_step_name": step.node.name,
             "jube_step_iterations": step.node.get("iterations", "1"),
-            "jube_wp_abspath": "$PWD",
+            "jube_wp_abspath": _FOLDER,
+            "jube_benchmark_rundir": _CAMPAIGN,
             **dict.fromkeys(_NUMBERS, "{run}"),
         }
+        self._owner = step
+        """The step whose folder the text means that is being translated."""
         self.named: set[str] = set()
         """Parameters that must be some of the campaign's."""
 
@@ -171,20 +225,23 @@ class StepMaker:
         many = len(dos) > 1
         for index, do in enumerate(dos):
             lines += self._do(do, jobs, many, index)
-        lines += self._departure()
-        result["command"] = "\n".join(lines) + "\n"
         exported = {
             name: self._text(f"${{{name}}}")
             for name, own in self._step.parameters.items()
             if own.node.get("export").lower() in _TRUE
         }
-        if jobs and self._constant("threadspertask") not in ("1", ""):
-            exported["OMP_NUM_THREADS"] = self._text("$threadspertask")
+        for name in [own for own in exported if _FOLDER in exported[own]]:
+            lines.insert(0, f"export {name}={_word(exported.pop(name))}")
         exported |= {
             name: "{run}"
             for name in _NUMBERS
             if any(name in own.names for own in self._step.parameters.values())
         }  # for the shell, where it stands in a parameter's value
+        lines += self._departure()
+        if any(_CAMPAIGN in line for line in lines):
+            self._findings.note(node, "the folder of all runs: its parts have other names here")
+            lines.insert(0, f"{_CAMPAIGN[1:]}=${{{{PWD%/tasks/*}}}}")
+        result["command"] = "\n".join(lines) + "\n"
         if exported:
             result["environment"] = exported
         return result
@@ -193,6 +250,8 @@ class StepMaker:
         """A text as a campaign's, with braces around the parameters that it names."""
 
         def value(name: str) -> str | None:
+            if name == "jube_wp_abspath" and self._owner is not self._step:
+                return f"{{folder_{self._owner.name}}}"
             if name in self._variables:
                 return self._variables[name]
             own = self._step.parameters.get(name)
@@ -201,11 +260,26 @@ class StepMaker:
                     self._findings.refuse(self._step.node, f"the variable ${name} is not supported")
                 return None
             if is_inlined(own, name in self._step.columns):
-                return translated(own.text, value)
+                self._owner = self._owner_of(name)
+                text = translated(self._beside(own.text), value)
+                self._owner = self._step
+                return text
             self.named.add(name)
             return f"{{{name}}}"
 
-        return translated(text, value)
+        return translated(self._beside(text), value)
+
+    def _owner_of(self, name: str) -> JubeStep:
+        """The step that gives a parameter its value, which later ones only take over."""
+        return next(
+            (other for other in reversed(all_before(self._step)) if name in other.parameters),
+            self._owner,
+        )
+
+    def _beside(self, text: str) -> str:
+        """The text with its own folder where that is named from above."""
+        own = re.escape(self._step.node.name)
+        return re.sub(f"{_WORK % own}|{_RELATIVE}", "${jube_wp_abspath}", text)
 
     def _constant(self, name: str) -> str:
         own = self._step.parameters.get(name)
@@ -235,13 +309,14 @@ class StepMaker:
         lines = []
         node = self._step.node
         for parent in self._step.before:
-            lines.append(f'ln -s "{{folder_{parent.name}}}" {parent.name} || exit 1')
+            link = shlex.quote(parent.node.name)
+            lines.append(f'ln -s "{{folder_{parent.name}}}" {link} || exit 1')
             if parent.node.get("export").lower() in _TRUE:
-                lines.append(f". ./{parent.name}/{_EXPORTED}")
+                lines.append(f". ./{link}/{_EXPORTED}")
         if node.get("shared") and SHARED in names_of(node.get("shared")):
             self._findings.note(node, "chained jobs: most_jobs of the machine's file says this")
         elif node.get("shared"):
-            shared = f"../../{node.name}.shared"
+            shared = f"../../{self._step.name}.shared"
             lines.append(f"mkdir -p {shared} && ln -s {shared} {self._text(node.get('shared'))}")
         if node.get("work_dir"):
             place = f'"{self._text(node.get("work_dir"))}"'
@@ -253,7 +328,10 @@ class StepMaker:
         lines = []
         if node.get("work_dir"):
             files = [file for file in self._step.analysed if file not in ("stdout", "stderr")]
-            lines += [f'cp {shlex.quote(file)} "$run_folder/"' for file in files]
+            lines += [f'cp {file.replace(" ", chr(92) + " ")} "$run_folder/"' for file in files]
+            if self._step.lines_after:
+                lines.append('cd "$run_folder" || exit 1')
+        lines += self._step.lines_after
         if node.get("export").lower() in _TRUE:
             lines.append(f"{_ENVIRONMENT} > {_EXPORTED}")
         return lines
@@ -305,9 +383,8 @@ class StepMaker:
             for file in substitution.of("iofile"):
                 mode = "append" if file.get("out_mode", "w") == "a" else "write"
                 words = [self._text(file.get("in")), self._text(file.get("out")), mode, *rules]
-                lines.append(
-                    f"{{python}} -m venturi.campaign.replace {shlex.join(words)} || exit 1"
-                )
+                said = " ".join(map(_word, words))
+                lines.append(f"{{python}} -m venturi.campaign.replace {said} || exit 1")
         return lines
 
     def _is_job(self, do: Node) -> bool:
@@ -318,17 +395,22 @@ class StepMaker:
         parameters = self._step.parameters
         for name in SITE:
             own = parameters.get(name)
-            if own is not None and own.text:
+            if own is not None and own.text and not own.node.get(USUAL):
                 self._findings.note(own.node, f"{name}: the machine's file says this")
-        self.named |= {"tasks", "nodes", "timelimit"} & set(parameters)
-        return {"ranks": "tasks", "nodes": "nodes", "time": "timelimit"}
+        self.named |= {"nodes", CLOCK} & set(parameters)
+        ranks = "tasks" if self._constant("tasks") else "nodes * taskspernode"
+        self.named |= names_in(tree_of(ranks)) & set(parameters)
+        return {"ranks": ranks, "nodes": "nodes", "time": CLOCK}
 
     def _do(self, do: Node, jobs: list[Node], many: bool, index: int) -> list[str]:
         """One `do`: of several, each has its folder and its exit, and hands on its environment."""
-        for name in ("break_file", "shared"):
-            if do.get(name).lower() not in ("", "false"):
-                self._findings.refuse(do, f"{name} of a 'do' is not supported")
+        if do.get("break_file"):
+            self._findings.refuse(do, "break_file of a 'do' is not supported")
+        is_shared = do.get("shared").lower() in _TRUE
         body = self._job() if do in jobs else self._text(do.text.strip())
+        if is_shared:
+            self._step.shared.append(do)
+            body = f'cd "../../{self._step.name}.shared" || exit 1\n{body}'
         if do.get("work_dir"):
             body = f'cd "{self._text(do.get("work_dir"))}" || exit 1\n{body}'
         waiting = "" if do in jobs else self._waiting(do)
@@ -352,7 +434,8 @@ class StepMaker:
 
     def _has_departure(self) -> bool:
         node = self._step.node
-        return bool(node.get("work_dir")) or node.get("export").lower() in _TRUE
+        is_exported = node.get("export").lower() in _TRUE
+        return bool(node.get("work_dir") or self._step.lines_after) or is_exported
 
     def _job(self) -> str:
         """What the job's script would do: prepare, start the program on its ranks, finish."""
@@ -392,6 +475,14 @@ def is_inlined(own: JubeParameter, is_column: bool) -> bool:
     if own.mode != "text" or own.is_list:
         return False
     return not own.text or "\n" in own.text or ("$" in own.text and not is_column)
+
+
+def _word(text: str) -> str:
+    """A word for the shell in which nothing has a meaning but the run's own folder."""
+    quoted = shlex.quote(text)
+    for name in (_FOLDER, _CAMPAIGN):
+        quoted = quoted.replace(name, f"'\"{name}\"'")
+    return quoted.replace("''", "") or "''"
 
 
 def _quoted(folder: str, name: str) -> str:

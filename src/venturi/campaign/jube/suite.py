@@ -82,7 +82,10 @@ class Suite:
             return own
         base = self._foreign(own, source, name or own.name)
         if base.tag == "platform":
-            return base
+            own_ones = list(own.of("parameter"))
+            names = {child.name for child in own_ones}
+            kept = [child for child in base.children if child.name not in names]
+            return base.with_children([*kept, *own_ones])
         mine = {child.name or child.get("title") for child in own.children} - {""}
         kept = [child for child in base.children if child.name not in mine]
         return own.with_children([*kept, *own.children])
