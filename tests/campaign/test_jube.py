@@ -125,6 +125,14 @@ step:
     assert "echo {p} {q} run" in command
 
 
+def test_a_list_at_the_top_is_one_of_benchmarks(tmp_path: Path) -> None:
+    made = _converted(tmp_path, "- name: only\n  step: {name: run, do: echo}\n")
+    assert made.name == "only"
+    assert list(_campaign(made).steps) == ["run"]
+    with pytest.raises(UserError, match="it must have one benchmark; it has one, two"):
+        _converted(tmp_path, "[{name: one}, {name: two}]")
+
+
 def test_arithmetic_over_several_lists_is_derived(tmp_path: Path) -> None:
     made = _converted(
         tmp_path,

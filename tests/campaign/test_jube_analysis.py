@@ -270,5 +270,65 @@ def test_random_outputs_give_jubes_statistics(tmp_path: Path) -> None:
         assert values == pytest.approx(expected)
 
 
+def test_random_sets_are_crossed_as_jube_does(tmp_path: Path) -> None:
+    """Lists in text, lists out of Python, what follows from both; a second step uses more."""
+    chance = random.Random(5)
+    for _ in range(25):
+        own = [chance.sample(range(1, 50), chance.randint(1, 3)) for _ in range(3)]
+        factor = chance.randint(2, 5)
+        text = f"""
+name: made
+parameterset:
+  - name: s
+    parameter:
+      - {{name: a, _: "{_listed(own[0])}"}}
+      - {{name: b, separator: ";", _: "{_listed(own[1], ";")}"}}
+      - {{name: c, mode: python, _: $a * {factor}}}
+      - {{name: d, mode: python, _: '"$c" if $a % 2 else "$c,$b"'}}
+      - {{name: a, _: "{_listed(own[0])}"}}
+  - {{name: t, parameter: {{name: e, _: "{_listed(own[2])}"}}}}
+step:
+  - {{name: one, use: s, do: echo $a $b $c $d}}
+  - {{name: two, depend: one, use: t, do: echo $e}}
+"""
+        wanted = {
+            (a, b, a * factor, d, e)
+            for a in own[0]
+            for b in own[1]
+            for d in ([a * factor] if a % 2 else [a * factor, b])
+            for e in own[2]
+        }
+        campaign = _campaign(tmp_path, text, trust=True)
+        found = [tuple(int(p[name]) for name in "abcde") for p in points_of(campaign.space)]
+        assert sorted(found) == sorted(wanted)
+
+
+def _listed(values: list[int], separator: str = ",") -> str:
+    return separator.join(map(str, values))
+
+
+def test_all_that_is_refused_is_said_at_once(tmp_path: Path) -> None:
+    text = """name: bad
+parameterset:
+  name: s
+  parameter:
+    - {name: a, mode: tag, _: x}
+    - {name: b, update_mode: step, _: y}
+    - {name: c, _: '1,2'}
+step:
+  - name: run
+    use: [s, missing]
+    do:
+      - {active: '$c == 1', _: echo}
+      - {break_file: done, _: echo}
+analyser: {name: r, use: unknown, analyse: {step: run, file: stdout}}
+"""
+    with pytest.raises(UserError) as caught:
+        _campaign(tmp_path, text)
+    said = [line.partition("suite.yaml:")[2] for line in caught.value.message.splitlines()]
+    assert sorted(int(line.partition(":")[0]) for line in said) == [5, 6, 10, 12, 13, 14]
+    assert not list(tmp_path.glob("own*"))
+
+
 def _json(rule: dict[str, object]) -> str:
     return json.dumps(rule)

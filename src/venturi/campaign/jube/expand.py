@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from venturi.campaign.jube.node import Node, failed
+from venturi.campaign.jube.node import Findings, Node, failed
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.text import names_of, replaced, substituted
 from venturi.model.expression import (
@@ -56,13 +56,13 @@ class JubeParameter:
         return self.text, self.mode, self.separator
 
 
-def parameter_of(node: Node) -> JubeParameter:
-    """A `parameter`; UserError for a mode that is not supported."""
+def parameter_of(node: Node, findings: Findings) -> JubeParameter:
+    """A `parameter`; what of it is not supported is noted."""
     mode = node.get("mode", "text")
     if mode not in _MODES:
-        raise failed(node, f"parameter mode '{mode}' is not supported", f"use {', '.join(_MODES)}")
+        findings.refuse(node, f"parameter mode '{mode}' is not supported; use {', '.join(_MODES)}")
     if node.get("update_mode", "never") != "never":
-        raise failed(node, f"update_mode '{node.get('update_mode')}' is not supported")
+        findings.refuse(node, f"update_mode '{node.get('update_mode')}' is not supported")
     return JubeParameter(node, node.text.strip(), mode, node.get("separator", ","))
 
 

@@ -8,6 +8,7 @@ from venturi.campaign.jube.node import Findings, Node
 from venturi.campaign.jube.pattern import StepPatterns, file_name
 from venturi.campaign.jube.step import JubeStep, all_before
 from venturi.campaign.jube.suite import Suite, used_names
+from venturi.model.error import UserError
 
 _SEPARATOR = ","
 
@@ -50,7 +51,11 @@ class Analysis:
                 self._steps[step].analysed.append(name)
                 special = [(file, own) for own in file.get("use").split(",") if own.strip()]
                 for use, own in [*general, *special]:
-                    found = suite.set_named(use, own.strip())
+                    try:
+                        found = suite.set_named(use, own.strip())
+                    except UserError as error:
+                        self._findings.refuse_as(error)
+                        continue
                     for pattern in found.of("pattern"):
                         self.patterns[self._steps[step].name].add(pattern, name)
 

@@ -60,6 +60,12 @@ class Findings:
         if line not in self._refused:
             self._refused.append(line)
 
+    def refuse_as(self, error: UserError) -> None:
+        """Notes what an error says with its line, so that the rest is looked at, too."""
+        line = f"{error.message}; {error.hint}" if error.hint else error.message
+        if line not in self._refused:
+            self._refused.append(line)
+
     def note(self, node: Node, what: str) -> None:
         """Notes what is left out or done otherwise, and does no harm."""
         line = f"{node.where}: {what}"

@@ -104,7 +104,10 @@ class _Yaml:
         self._count = 0
 
     def read(self, text: str) -> Node:
-        """The root; what is outside of `benchmark` belongs to the only one."""
+        """The root; what is outside of `benchmark` belongs to the only one.
+
+        A list at the top is one of benchmarks.
+        """
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
         except yaml.MarkedYAMLError as error:
@@ -112,6 +115,9 @@ class _Yaml:
             raise UserError(f"{self._path}:{line}: not valid YAML: {error.problem}") from None
         except (yaml.YAMLError, RecursionError):
             raise UserError(f"{self._path}: not valid YAML") from None
+        if isinstance(root, yaml.SequenceNode):
+            many = tuple(self._element("benchmark", one) for one in root.value)
+            return Node("jube", self._path, 1, {}, many)
         if not isinstance(root, yaml.MappingNode):
             raise UserError(f"{self._path}: this is no file of JUBE")
         node = self._element("jube", root)

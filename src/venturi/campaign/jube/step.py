@@ -16,6 +16,7 @@ from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING,
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.suite import Suite, used_names
 from venturi.campaign.jube.text import names_of, substituted, translated
+from venturi.model.error import UserError
 from venturi.model.expression import names_in, tree_of
 
 _RESERVED = ("dir", "home", "launch", "python", "repetition")
@@ -92,7 +93,12 @@ def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, Ju
                 raise failed(node, f"it depends on '{name}', which is no step")
             visit(nodes[name], (*above, node.name))
         step = _step(suite, node, [found[n] for n in names if n in found], findings)
-        if len(step.before) == len(names) and is_active(node, step.parameters, scripts):
+        try:
+            is_chosen = is_active(node, step.parameters, scripts)
+        except UserError as error:
+            findings.refuse_as(error)
+            is_chosen = True
+        if len(step.before) == len(names) and is_chosen:
             found[node.name] = step
 
     for node in nodes.values():
@@ -115,7 +121,11 @@ def _step(suite: Suite, node: Node, before: list[JubeStep], findings: Findings) 
             findings.refuse(use, "a set that is named by a parameter is not supported")
             continue
         for name in used_names(use):
-            used = suite.set_named(use, name)
+            try:
+                used = suite.set_named(use, name)
+            except UserError as error:
+                findings.refuse_as(error)
+                continue
             if used.tag == "platform":
                 step.is_submitting = step.is_submitting or name in SUBMITTING
                 _take(own, used, findings)
@@ -152,7 +162,7 @@ def parameters_of(used: Node, findings: Findings) -> dict[str, JubeParameter]:
     for node in used.of("parameter"):
         if node.name in _RESERVED or node.name.startswith("folder_"):
             findings.refuse(node, f"'{node.name}' has a meaning of its own here: rename it")
-        made = parameter_of(node)
+        made = parameter_of(node, findings)
         how = node.get("duplicate", "none")
         how = used.get("duplicate", "replace") if how == "none" else how
         known = found.get(node.name)
@@ -221,7 +231,7 @@ class StepMaker:
         if jobs:
             result |= self._sizes()
         result["repeat"] = int(node.get("iterations", "1"))
-        dos = [do for do in node.of("do") if is_active(do, self._step.parameters, self._scripts)]
+        dos = [do for do in node.of("do") if self._is_active(do)]
         many = len(dos) > 1
         for index, do in enumerate(dos):
             lines += self._do(do, jobs, many, index)
@@ -245,6 +255,13 @@ class StepMaker:
         if exported:
             result["environment"] = exported
         return result
+
+    def _is_active(self, part: Node) -> bool:
+        try:
+            return is_active(part, self._step.parameters, self._scripts)
+        except UserError as error:
+            self._findings.refuse_as(error)
+            return False
 
     def _text(self, text: str) -> str:
         """A text as a campaign's, with braces around the parameters that it names."""
@@ -340,7 +357,7 @@ class StepMaker:
         lines = []
         for files in self._step.files:
             for part in files.children:
-                if not is_active(part, self._step.parameters, self._scripts):
+                if not self._is_active(part):
                     continue
                 if part.tag == "prepare":
                     place = part.get("work_dir")
