@@ -175,6 +175,20 @@ result: {use: a, table: {name: t, sort: n, column: [n, n_make, made, made_max, o
     ]
 
 
+def test_work_packages_of_the_only_step_have_numbers(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + """
+step: {name: run, use: s, do: 'echo $n'}
+analyser: {name: a, analyse: {step: run, file: stdout}}
+result: {use: a, table: {name: t, column: [jube_wp_id, n]}}
+"""
+    )
+    campaign = _campaign(tmp_path, text)
+    assert [(p["jube_wp_id"], p["n"]) for p in points_of(campaign.space)] == [(0, 1), (1, 2)]
+    assert [column.of for column in campaign.tables["t"].columns] == ["jube_wp_id", "n"]
+
+
 def test_steps_without_relation_are_no_table(tmp_path: Path) -> None:
     text = """name: x
 step: [{name: one, do: echo}, {name: two, do: echo}]

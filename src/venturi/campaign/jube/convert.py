@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from venturi.campaign.jube.expand import Expansion, JubeParameter
+from venturi.campaign.jube.expand import PACKAGE, Expansion, JubeParameter
 from venturi.campaign.jube.metric import Analysis
 from venturi.campaign.jube.node import Findings
 from venturi.campaign.jube.pattern import computing_lines
@@ -94,6 +94,8 @@ def _expanded(steps: dict[str, JubeStep], named: set[str], scripts: Scripts) -> 
     for name, own in parameters.items():
         if name in named or (not is_inlined(own, False) and own.text):
             expansion.add(name)
+    if PACKAGE in named:
+        expansion.number()
     return expansion
 
 

@@ -27,6 +27,8 @@ from venturi.model.workload import Scalar
 _MODES = ("text", "python", "shell", "perl", "env")
 _MOST_POINTS = 100_000
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
+PACKAGE = "jube_wp_id"
+"""The number of a work package."""
 CLOCK = "timelimit_s"
 """The parameter that has a job's time limit in seconds."""
 
@@ -110,6 +112,11 @@ class Expansion:
         parts = value.split(own.separator) if own.separator else [value]
         return [part.strip() for part in parts] if len(parts) > 1 else parts
 
+    def number(self) -> None:
+        """Gives each point a number, from 0 on, as JUBE does to the packages of its first step."""
+        self.points = [point | {PACKAGE: str(n)} for n, point in enumerate(self.points)]
+        self.follows[PACKAGE] = False
+
     def space(self, wanted: list[str]) -> dict[str, Any]:
         """The space of the wanted parameters, as a campaign's file has it."""
         wanted = [name for name in self.points[0] if name in wanted]
@@ -148,8 +155,8 @@ class Expansion:
 
     def _derived(self, name: str, names: list[str]) -> str | None:
         """The expression that gives a parameter at every point, if arithmetic of numbers does."""
-        own = self.parameters[name]
-        if own.mode != "python":
+        own = self.parameters.get(name)
+        if own is None or own.mode != "python":
             return None
         text = replaced(own.text, lambda other: other if other in self.parameters else None)
         try:

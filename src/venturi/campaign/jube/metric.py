@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from venturi.campaign.jube.expand import PACKAGE
 from venturi.campaign.jube.node import Findings, Node
 from venturi.campaign.jube.pattern import StepPatterns, file_name
 from venturi.campaign.jube.step import JubeStep, all_before
@@ -89,6 +90,9 @@ class Analysis:
     def _column(self, column: Node, chain: list[JubeStep]) -> dict[str, Any]:
         name = column.text.strip()
         title = column.get("title") or name
+        if name == PACKAGE and len(self._steps) == 1:
+            chain[0].columns.add(PACKAGE)
+            return {"of": PACKAGE, "title": title}
         for index, step in enumerate(chain):
             patterns = self.patterns[step.name]
             own = patterns.need(_without_step(name, chain))
