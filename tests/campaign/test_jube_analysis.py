@@ -189,6 +189,23 @@ result: {use: a, table: {name: t, column: [jube_wp_id, n]}}
     assert [column.of for column in campaign.tables["t"].columns] == ["jube_wp_id", "n"]
 
 
+def test_nothing_waits_for_the_file_of_a_job_that_has_ended(tmp_path: Path) -> None:
+    """A job's own file is not waited for, in whichever command; one of the program is."""
+    text = """name: x
+parameterset: {name: systemParameter, init_with: platform.xml, parameter: {name: out, _: own}}
+step:
+  name: run
+  use: [systemParameter, {from: platform.xml, _: executeset}]
+  do:
+    - $submit $submit_script
+    - {done_file: $done_file, error_file: $error_file, _: ''}
+    - {done_file: $out.nc, _: echo}
+"""
+    command = _campaign(tmp_path, text).steps["run"].command
+    assert re.findall(r"test -e (\S+);", command) == ["{out}.nc"]
+    assert "error_file" not in command
+
+
 def test_steps_without_relation_are_no_table(tmp_path: Path) -> None:
     text = """name: x
 step: [{name: one, do: echo}, {name: two, do: echo}]

@@ -478,9 +478,17 @@ class StepMaker:
             lines += ["code=$?", texts["postprocess"], "(exit $code)"]
         return "\n".join(["{{", *filter(None, lines), f"}}}} > {out} 2> {err}"])
 
+    def _is_of_job(self, file: str) -> bool:
+        """Whether only a job's script makes a file; here the job ends before its command does."""
+        names = set(names_of(file))
+        return self._step.is_submitting and bool(names - set(self._step.parameters))
+
     def _waiting(self, do: Node) -> str:
         """Waiting for the file that says that a command in the background is done."""
-        done, error = self._text(do.get("done_file")), self._text(do.get("error_file"))
+        done, error = (
+            "" if self._is_of_job(do.get(name)) else self._text(do.get(name))
+            for name in ("done_file", "error_file")
+        )
         stop = f"test ! -e {error} || exit 1" if error else ""
         if not done:
             return stop
