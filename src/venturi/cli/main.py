@@ -26,12 +26,12 @@ GROUPS = {
     "Understand an application": {
         "capture": "Run an unmodified application and record its I/O.",
         "derive": "Derive a proxy workload from a log, with findings on its I/O.",
-        "predict": "Predict its I/O time from its proxy or a machine's profile.",
+        "predict": "Predict I/O time from a proxy or a machine's profile.",
         "tune": "Change one thing at a time, measure, and rank the gains.",
         "anonymise": "Replace the names in a capture, to hand it to others.",
     },
     "Watch a machine": {
-        "profile": "Measure it once, for predictions without running.",
+        "profile": "Measure a machine once, for predictions without running.",
         "build-engine": "Build the engine for an MPI of this machine.",
         "health": "Check memory, arithmetic, messages, links and the node.",
         "probe": "Measure the latency that users feel, each second, for months.",
