@@ -59,6 +59,7 @@ NEEDS = {
     "strace": Need("strace", _programs("strace")),
     "fortran": Need("gfortran", _programs("gfortran")),
     "promtool": Need("promtool (Prometheus)", _programs("promtool")),
+    "roff": Need("groff and mandoc", _programs("groff", "mandoc")),
     "fio": Need("fio", _programs("fio")),
     "hdf5": Need("HDF5 with its headers", lambda: any(Path("/usr/include").glob("hdf5*"))),
     "netcdf": Need("netCDF with its headers", Path("/usr/include/netcdf.h").exists),

@@ -13,7 +13,16 @@ sys.path[:0] = [str(PROJECT / "schema"), str(PROJECT / "src")]
 if __name__ == "__main__":
     os.environ["VENTURI_DOCUMENTED_MODELS"] = "1"  # before any of them is imported
 
-from generate import command, cpp, finding, interface, json_schema, kernel, reference  # noqa: E402
+from generate import (  # noqa: E402
+    command,
+    cpp,
+    finding,
+    interface,
+    json_schema,
+    kernel,
+    manual,
+    reference,
+)
 from generate.documents import available  # noqa: E402
 
 
@@ -28,6 +37,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     yield Path("docs/findings.md"), finding.text()
     for name in command.NAMES:
         yield Path("docs/command", f"{name}.md"), command.text(name)
+    yield from manual.pages()
     for kind in available():
         yield Path("schema", f"{kind.name}.schema.json"), json_schema.text(kind)
         yield Path("docs/reference", f"{kind.name}.md"), reference.text(kind)
