@@ -8,7 +8,7 @@ FOUND   := $(wildcard /usr/bin/mpicxx* /usr/include/*netcdf.h /usr/include/zlib.
              /usr/lib/*/pkgconfig/hdf5*.pc)
 STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
-           CMakeLists.txt pyproject.toml
+           $(wildcard packaging/man/*.1) CMakeLists.txt pyproject.toml
 
 .PHONY: help setup build test whole fast check tidy sanitized coverage nightly gen fmt bench demo docs wheel clean
 

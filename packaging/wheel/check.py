@@ -34,6 +34,7 @@ def problems(wheel: Path, root: Path = ROOT) -> Iterator[str]:
         yield from _programs(archive, entries, base, str(root).encode())
         yield from _sources(entries, root)
         yield from _papers(archive, entries, base)
+        yield from _manual(entries, base, root)
     for entry in entries:
         if "__pycache__" in entry or entry.startswith(("tests/", "examples/")):
             yield f"{entry} does not belong into a wheel"
@@ -87,6 +88,13 @@ def _papers(archive: ZipFile, entries: dict[str, ZipInfo], base: str) -> Iterato
     listed = sorted(part["name"] for part in json.loads(archive.read(bill))["components"])
     if listed != sorted(LINKED):
         yield f"{bill} lists {', '.join(listed)}: expected {', '.join(sorted(LINKED))}"
+
+
+def _manual(entries: dict[str, ZipInfo], base: str, root: Path) -> Iterator[str]:
+    """The manual pages, where `man` finds them beside the commands."""
+    pages = sorted((root / "packaging/man").glob("*.1"))
+    paths = [f"{base}.data/data/share/man/man1/{page.name}" for page in pages]
+    yield from (f"{path} is missing" for path in paths if path not in entries)
 
 
 def main() -> int:

@@ -15,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 NAME = "venturi-1.0-py3-none-manylinux_2_28_x86_64.whl"
 INFO = "venturi-1.0.dist-info"
 SCRIPTS = "venturi-1.0.data/scripts"
+MANUAL = "venturi-1.0.data/data/share/man/man1/venturi.1"
+SOURCES = ("CMakeLists.txt", "cmake/mpi.cmake", "engine/app/main.cpp", "tracer/start.c")
 HEADERS = ("fmt/format.h", "nlohmann/json.hpp", "liburing.h")
 LINKED = ("fmt", "liburing", "nlohmann-json", "libc++")
 
@@ -35,8 +37,8 @@ def check() -> ModuleType:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A checkout of four sources."""
-    for name in ("CMakeLists.txt", "cmake/mpi.cmake", "engine/app/main.cpp", "tracer/start.c"):
+    """A checkout of four sources and a manual page."""
+    for name in (*SOURCES, "packaging/man/venturi.1"):
         (tmp_path / "root" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "root" / name).write_text(name)
     return tmp_path / "root"
@@ -44,10 +46,10 @@ def root(tmp_path: Path) -> Path:
 
 def good(root: Path) -> Entries:
     """What belongs into the wheel of that checkout."""
-    sources = [path.relative_to(root) for path in root.rglob("*") if path.is_file()]
-    paths = [f"venturi/source/{path}" for path in sources]
+    assert (root / "packaging/man/venturi.1").is_file()
+    paths = [f"venturi/source/{path}" for path in SOURCES]
     paths += [f"venturi/source/third_party/include/{header}" for header in HEADERS]
-    paths += ["venturi/__init__.py", f"{INFO}/licenses/LICENSE"]
+    paths += ["venturi/__init__.py", f"{INFO}/licenses/LICENSE", MANUAL]
     for name in ("fmt", "liburing", "nlohmann-json", "libcxx"):
         paths.append(f"{INFO}/licenses/third_party/{name}.txt")
     entries: Entries = {path: (b"text", 0o644) for path in paths}
@@ -93,6 +95,7 @@ def _with(name: str, content: bytes = b"text", mode: int = 0o644) -> Callable[[E
         (_without("venturi/source/third_party/include/liburing.h"), "liburing.h is missing"),
         (_without(f"{INFO}/licenses/LICENSE"), "licenses/LICENSE is missing"),
         (_without(f"{INFO}/licenses/third_party/libcxx.txt"), "libcxx.txt is missing"),
+        (_without(MANUAL), "man/man1/venturi.1 is missing"),
         (_without(f"{INFO}/sboms/venturi.cdx.json"), "venturi.cdx.json is missing"),
         (
             _with(f"{INFO}/sboms/venturi.cdx.json", b'{"components": [{"name": "fmt"}]}'),
