@@ -33,13 +33,14 @@ def table_csv(table: ResultTable, result: CampaignResult) -> str:
 def _rows(table: ResultTable, result: CampaignResult) -> list[CampaignRow]:
     """The lines in their order; UserError for a column that nothing has."""
     rows = [row for row in result.rows if row.step == table.step]
-    for column in table.columns:
-        name = column.of
-        if rows and not (column.optional or column.step or not name) and not _has(rows, name):
+    wanted = [column.of for column in table.columns if not (column.optional or column.step)]
+    may_lack = {column.of for column in table.columns if column.optional} | {""}
+    for name in [*wanted, *table.sort]:
+        if rows and name not in may_lack and not _has(rows, name):
             known = dict.fromkeys(
                 name
                 for row in rows
-                for name in [*row.parameters, *(metric.name for metric in row.metrics)]
+                for name in [*row.parameters, *row.texts, *(metric.name for metric in row.metrics)]
             )
             raise UserError(
                 f"the step {table.step} has no parameter or metric '{name}' so far",
