@@ -56,7 +56,7 @@ class Scripts:
                 "read it; --trust runs such snippets, each in a process of its own",
             )
         line = _PERL.format(text) if mode == "perl" else text
-        words = [sys.executable, "-c", _PYTHON]
+        words = [sys.executable, "-I", "-c", _PYTHON]
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen(
                 words if mode == "python" else ["/bin/sh", "-c", line],
