@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from venturi.campaign.jube.convert import convert
+from venturi.campaign.jube.step import _pattern
 from venturi.campaign.metric import metrics_in
 from venturi.campaign.space import points_of
 from venturi.model.campaign import Campaign, CampaignMetric
@@ -363,3 +364,15 @@ analyser: {name: r, use: unknown, analyse: {step: run, file: stdout}}
 
 def _json(rule: dict[str, object]) -> str:
     return json.dumps(rule)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_names_of_analysed_files_mean_themselves_to_the_shell(seed: int) -> None:
+    """Whatever stands in them, but what stands for several files and for parameters."""
+    chance = random.Random(seed)
+    name = "".join(chance.choices("ab.-_ '\"\\$`;&|<>()!#~^\té", k=12)).replace("/", "")
+    said = subprocess.run(
+        ["sh", "-c", f"printf '<%s>' {_pattern(name)}"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"<{name}>"
+    assert _pattern("run_{n}/*.l?g") == "run_{n}/*.l?g"

@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 
 from venturi.campaign.jube.node import Node
+from venturi.campaign.jube.pattern import RESULT
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.text import substituted
 from venturi.campaign.metric import metrics_in
 from venturi.model.campaign import CampaignMetric
 from venturi.model.error import UserError
 
-_RESULT = "computed.json"
 _PARAMETER = re.compile(r"^=(\w+)\n(.*?)(?=\n=\w+\n|\n?\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -44,7 +44,7 @@ def main(text: str, folder: Path) -> None:
         known[own["name"]] = value
         if value != "":
             found[own["name"]] = _typed(value, own["type"])
-    (folder / _RESULT).write_text(json.dumps(found, indent=1), encoding="utf-8")
+    (folder / RESULT).write_text(json.dumps(found, indent=1), encoding="utf-8")
 
 
 def _metric(own: object) -> CampaignMetric:

@@ -56,13 +56,13 @@ class Findings:
 
     def refuse(self, node: Node, what: str) -> None:
         """Notes a construct that cannot be taken over; all are said at the end."""
-        line = f"{node.where}: {what}"
-        if line not in self._refused:
-            self._refused.append(line)
+        self._refuse(f"{node.where}: {what}")
 
     def refuse_as(self, error: UserError) -> None:
         """Notes what an error says with its line, so that the rest is looked at, too."""
-        line = f"{error.message}; {error.hint}" if error.hint else error.message
+        self._refuse(f"{error.message}; {error.hint}" if error.hint else error.message)
+
+    def _refuse(self, line: str) -> None:
         if line not in self._refused:
             self._refused.append(line)
 

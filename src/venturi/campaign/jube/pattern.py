@@ -8,7 +8,7 @@ from typing import Any
 
 from venturi.campaign.jube.node import Findings, Node, failed
 from venturi.campaign.jube.step import JubeStep, constants_of
-from venturi.campaign.jube.text import braced, names_of, replaced, substituted
+from venturi.campaign.jube.text import braced, identifier, names_of, replaced, substituted
 from venturi.model.expression import ExpressionError, tree_of
 
 _NUMBER = r"[+-]?(?:\d*\.?\d+(?:[eE][-+]?\d+)?|\d+\.)"
@@ -79,9 +79,11 @@ class StepPatterns:
             self.step.columns.add(name)
             return name
         if name in self._nodes:
-            if _key(name) not in self.metrics and name not in self.aliases:
+            if identifier(name) not in self.metrics and name not in self.aliases:
                 self._make(self._nodes[name])
-            return self.aliases.get(name) or (_key(name) if _key(name) in self.metrics else "")
+            return self.aliases.get(name) or (
+                identifier(name) if identifier(name) in self.metrics else ""
+            )
         if base in self._nodes and suffix in _PICKS and self._is_searched(base):
             return self._statistic(name, base, suffix)
         return ""
@@ -98,12 +100,12 @@ class StepPatterns:
 
     def whole(self) -> list[str]:
         """The metrics that are whole numbers."""
-        return [_key(name) for name in self._nodes if self.is_whole(_key(name))]
+        return [identifier(name) for name in self._nodes if self.is_whole(identifier(name))]
 
     def is_whole(self, key: str) -> bool:
         """Whether a metric's values are whole numbers."""
         own = self.metrics.get(key, {})
-        types = {_key(name): node.get("type") for name, node in self._nodes.items()}
+        types = {identifier(name): node.get("type") for name, node in self._nodes.items()}
         return types.get(key) == "int" and not own.get("text") and own.get("pick") != "mean"
 
     def _is_searched(self, name: str) -> bool:
@@ -121,8 +123,8 @@ class StepPatterns:
                 metric["default"] = 0.0
         if suffix == "std" and "default" in metric:
             metric["default"] = 0.0
-        self.metrics[_key(name)] = metric
-        return _key(name)
+        self.metrics[identifier(name)] = metric
+        return identifier(name)
 
     def _make(self, node: Node) -> None:
         mode = node.get("mode", "pattern")
@@ -132,7 +134,7 @@ class StepPatterns:
             self.aliases[node.name] = self.need(names[0])
         elif mode == "python" and self._is_arithmetic(node):
             text = " ".join(replaced(node.text, self.need).split())
-            self.metrics[_key(node.name)] = {"derive": text, "optional": True} | _facts(node)
+            self.metrics[identifier(node.name)] = {"derive": text, "optional": True} | _facts(node)
         elif mode in (*_SCRIPTS, "text"):
             self._script(node, mode)
         else:
@@ -176,7 +178,7 @@ class StepPatterns:
         )
         is_text = {} if kind in _TYPES else {"text": True}
         unit = {"unit": node.get("unit")} if node.get("unit") else {}
-        self.metrics[_key(node.name)] = {
+        self.metrics[identifier(node.name)] = {
             "json": node.name,
             "file": RESULT,
             "optional": True,
@@ -215,7 +217,7 @@ class StepPatterns:
             if "default" in metric:
                 self._findings.note(node, "the default of a text: its cell is empty")
                 del metric["default"]
-        self.metrics[_key(node.name)] = metric
+        self.metrics[identifier(node.name)] = metric
 
 
 def computing_lines(patterns: StepPatterns) -> list[str]:
@@ -263,9 +265,3 @@ def _is_number(text: str) -> bool:
 
 def _is_name(text: str) -> bool:
     return re.fullmatch(r"\$(\w+|\{\w+\})", text.strip()) is not None
-
-
-def _key(name: str) -> str:
-    """A name as campaigns' files have them."""
-    cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"_{cleaned}" if cleaned[:1].isdigit() else cleaned

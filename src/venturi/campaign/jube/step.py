@@ -15,7 +15,7 @@ from venturi.campaign.jube.node import Findings, Node, failed
 from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING, USUAL
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.suite import Suite, used_names
-from venturi.campaign.jube.text import names_of, substituted, translated
+from venturi.campaign.jube.text import identifier, names_of, substituted, translated
 from venturi.model.error import UserError
 from venturi.model.expression import names_in, tree_of
 
@@ -60,8 +60,7 @@ class JubeStep:
     @property
     def name(self) -> str:
         """The step's, as campaigns' files have names; its folder has JUBE's beside it."""
-        cleaned = re.sub(r"\W", "_", self.node.name, flags=re.ASCII)
-        return f"_{cleaned}" if cleaned[:1].isdigit() else cleaned
+        return identifier(self.node.name)
 
 
 def all_before(step: JubeStep) -> list[JubeStep]:
@@ -345,7 +344,7 @@ class StepMaker:
         lines = []
         if node.get("work_dir"):
             files = [file for file in self._step.analysed if file not in ("stdout", "stderr")]
-            lines += [f'cp {file.replace(" ", chr(92) + " ")} "$run_folder/"' for file in files]
+            lines += [f'cp {_pattern(file)} "$run_folder/"' for file in files]
             if self._step.lines_after:
                 lines.append('cd "$run_folder" || exit 1')
         lines += self._step.lines_after
@@ -508,6 +507,12 @@ def _word(text: str) -> str:
     for name in (_FOLDER, _CAMPAIGN):
         quoted = quoted.replace(name, f"'\"{name}\"'")
     return quoted.replace("''", "") or "''"
+
+
+def _pattern(file: str) -> str:
+    """A file's name for the shell in which only what stands for several files has a meaning, and
+    braces, which stand for parameters."""
+    return re.sub(r"([^\w./*?\[\]{}=+,@%:-])", r"\\\1", file)
 
 
 def _quoted(folder: str, name: str) -> str:

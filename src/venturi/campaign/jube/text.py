@@ -31,6 +31,12 @@ def substituted(text: str, values: Mapping[str, str]) -> str:
     return replaced(text, values.get)
 
 
+def identifier(name: str) -> str:
+    """A name as campaigns' files have them: letters, digits and underscores."""
+    cleaned = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{cleaned}" if cleaned[:1].isdigit() else cleaned
+
+
 def braced(text: str) -> str:
     """A text in which no brace has a meaning."""
     return text.replace("{", "{{").replace("}", "}}")
