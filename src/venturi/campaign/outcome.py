@@ -96,15 +96,14 @@ def _texts_of(
     campaign: Campaign, campaign_status: CampaignStatus, tasks: list[CampaignTask]
 ) -> dict[str, str]:
     """The metrics of a point that are texts, by the first repetition that has each."""
-    step = campaign.steps[tasks[0].step]
-    if not any(metric.text for metric in step.metrics.values()):
-        return {}
+    metrics = campaign.steps[tasks[0].step].metrics
+    texts = {name: metric for name, metric in metrics.items() if metric.text}
     found: dict[str, str] = {}
     for task in tasks:
         if campaign_status.states[task.name] is TaskState.DONE:
             folder = campaign_status.folder / "tasks" / task.name
-            values = metrics_in(folder, step.metrics, task.parameters)
-            found = {n: v for n, v in values.items() if isinstance(v, str)} | found
+            values = metrics_in(folder, texts, task.parameters)
+            found = {name: str(value) for name, value in values.items()} | found
     return found
 
 
