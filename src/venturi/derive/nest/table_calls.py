@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,7 +112,12 @@ class TableCalls:
         self.makes = (self.kind == OPEN) & kept.calls.makes[order]
         self.makes &= self.is_joint | ~self.is_shared
         computing = _computing(table, kept.calls.row, told)[order]
-        self.think_ns = {kind: self._think_ns(computing, kind) for kind in DATA}
+        piece = self.part * table.ranks + self.rank
+        self.think_ns = {
+            kind: _think_ns(computing[mine], piece[mine])
+            for kind in DATA
+            for mine in [self.kind == kind]
+        }
         """What is computed before each request of a kind, at least; `before_ns` is the rest."""
         computing -= sum(np.where(self.kind == kind, ns, 0) for kind, ns in self.think_ns.items())
         least_ns = LEAST_COMPUTE_NS if table.ranks == 1 else LEAST_PAUSE_NS
@@ -123,11 +128,6 @@ class TableCalls:
         """A column in pieces, one for each part and rank."""
         cuts = np.diff(self.part * self.table.ranks + self.rank).nonzero()[0] + 1
         yield from np.split(column, cuts)
-
-    def _think_ns(self, computing_ns: Column, kind: int) -> int:
-        """What is computed before every request of a kind."""
-        pairs = zip(self._of_ranks(computing_ns), self._of_ranks(self.kind), strict=True)
-        return _think_ns([times[kinds == kind] for times, kinds in pairs])
 
     def is_late(self, call: int) -> bool:
         """Whether a call is none of those that come first."""
@@ -186,18 +186,17 @@ def _computing(table: Table, rows: Column, told: Meetings) -> Column:
     return found
 
 
-def _think_ns(pieces: Sequence[Column]) -> int:
-    """What is computed before every request, of pieces that are told one by one; 0 where that is
+def _think_ns(times_ns: Column, piece: Column) -> int:
+    """What is computed before every request, of calls that are told in pieces; 0 where that is
     nothing worth telling.
 
     Half of them compute for longer, and the pieces, all requests of each together, hardly any for
     less: the rest is told beside it.
     """
-    requests = np.array([len(piece) for piece in pieces])
-    if not requests.sum():
+    if not len(times_ns):
         return 0
-    sums_ns = np.array([piece.sum() for piece in pieces])
-    usual_ns = min(float(np.median(np.concatenate(pieces))), MOST_NS)
+    requests, sums_ns = np.bincount(piece), np.bincount(piece, weights=times_ns)
+    usual_ns = min(float(np.median(times_ns)), MOST_NS)
     levels = np.floor(usual_ns * np.arange(THINK_LEVELS + 1) / THINK_LEVELS)
     too_much = np.maximum(levels[:, None] * requests - sums_ns, 0).sum(axis=1)
     think_ns = int(levels[too_much <= TOO_MUCH_SHARE * sums_ns.sum()].max())
