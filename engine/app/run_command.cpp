@@ -9,8 +9,9 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <iterator>
+#include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "app/command.hpp"
 #include "app/event_output.hpp"
@@ -80,14 +81,19 @@ void end_broken(const schema::Plan& plan, base::Problem problem) {
 }  // namespace
 
 std::string read_text(const std::string& name) {
-  if (name == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::ostringstream text;
+  if (name == "-") {
+    text << std::cin.rdbuf();
+    return std::move(text).str();
+  }
   std::ifstream file(name, std::ios::binary);
   if (!file) {
     throw base::Error({.code = "plan",
                        .message = fmt::format("cannot read {}: {}", name, std::strerror(errno)),
                        .exit_code = base::kExitPlan});
   }
-  return {std::istreambuf_iterator<char>(file), {}};
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 int run_command(const std::string& name, bool forked) {

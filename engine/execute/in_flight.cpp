@@ -95,7 +95,7 @@ class Flight {
       const pattern::Piece piece = cursor.take();
       slot.direction = piece.turned ? &turned_ : &own_;
       Moving& moving = slot.direction->moving;
-      slot.request = {piece.offset, piece.bytes, moving.data(tag), piece.box};
+      slot.request = {piece.offset, piece.bytes, moving.data(tag, piece.bytes), piece.box};
       slot.moved = 0;
       if (moving.prepares()) {
         moving.prepare(slot.request);

@@ -65,7 +65,8 @@ class Pump {
     if constexpr (std::is_same_v<Cursor, pattern::NestCursor>) {
       if (!moving_.keeps_memory()) alike_ = 0;
       for (; alike_ < limit; ++alike_) {
-        requests_[alike_] = {0, cursor.size_bytes(), moving_.data_of(alike_), nullptr};
+        requests_[alike_] = {0, cursor.size_bytes(), moving_.data_of(alike_, cursor.size_bytes()),
+                             nullptr};
       }
       cursor.next(limit, [&](std::uint64_t offset) { requests_[count++].offset = offset; });
       return count;
@@ -73,7 +74,8 @@ class Pump {
     // A cursor of different sizes may end before the last request it had left.
     while (count < limit && (Cursor::kUniform || cursor.left() > 0)) {
       const pattern::Piece piece = cursor.take();
-      requests_[count] = {piece.offset, piece.bytes, moving_.data_of(count), piece.box};
+      requests_[count] = {piece.offset, piece.bytes, moving_.data_of(count, piece.bytes),
+                          piece.box};
       ++count;
     }
     return count;
@@ -128,6 +130,10 @@ class Pump {
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor) {
   Pump pump(moving);
   return std::visit([&](auto& any) { return pump.run(any); }, cursor);
+}
+
+std::uint64_t move_in_order(Moving& moving, pattern::RowCursor& cursor) {
+  return Pump(moving).run(cursor);
 }
 
 }  // namespace venturi::execute

@@ -31,7 +31,8 @@ class Turns {
   std::uint64_t one(const pattern::Piece& piece) {
     DirectionState& direction = piece.turned ? turned_ : own_;
     Moving& moving = direction.moving;
-    const backend::Request request{piece.offset, piece.bytes, moving.data(0), piece.box};
+    const backend::Request request{piece.offset, piece.bytes, moving.data(0, piece.bytes),
+                                   piece.box};
     moving.prepare(request);
     const std::uint64_t begin = context_.clock.now_ns();
     const auto record = [&](std::uint64_t end, std::uint64_t offset, std::uint64_t bytes) {

@@ -21,6 +21,13 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 
+/// In a step that moves through memory, requests of so many bytes begin at multiples of this.
+std::uint64_t alignment_of(std::uint64_t bytes) {
+  constexpr std::uint64_t kLineBytes = 64;
+  constexpr std::uint64_t kBlockBytes = 512;
+  return bytes >= kPageBytes ? kPageBytes : bytes >= kBlockBytes ? kBlockBytes : kLineBytes;
+}
+
 [[noreturn]] void too_deep() {
   throw base::plan_error("depth", "the requests in flight do not fit into memory");
 }
@@ -113,23 +120,19 @@ void Moving::reserve_filled(std::size_t slots) {
 
 // Steps follow each other in loops, so where the next request comes is kept between them.
 void Moving::reserve_memory(std::size_t slots) {
-  constexpr std::uint64_t kLineBytes = 64;
-  constexpr std::uint64_t kBlockBytes = 512;
-  align_bytes_ = size_bytes >= kPageBytes    ? kPageBytes
-                 : size_bytes >= kBlockBytes ? kBlockBytes
-                                             : kLineBytes;
   std::uint64_t least = 0;
-  if (__builtin_mul_overflow(size_bytes + align_bytes_, slots + 1, &least)) too_deep();
+  if (__builtin_mul_overflow(size_bytes + alignment_of(size_bytes), slots + 1, &least)) too_deep();
   pool_bytes_ = std::max(static_cast<std::uint64_t>(step.memory_bytes), least);
   memory_bytes_ = pool_bytes_;
   data_ = writes ? context.filler(*file.plan, pool_bytes_) : context.reader(pool_bytes_);
 }
 
-std::byte* Moving::next_of_memory() noexcept {
+std::byte* Moving::next_of_memory(std::uint64_t bytes) noexcept {
   std::uint64_t& next = writes ? context.write_at : context.read_at;
-  std::uint64_t at = (next + align_bytes_ - 1) / align_bytes_ * align_bytes_;
-  if (at + size_bytes > pool_bytes_) at = 0;
-  next = at + size_bytes;
+  const std::uint64_t align = alignment_of(bytes);
+  std::uint64_t at = (next + align - 1) / align * align;
+  if (at + bytes > pool_bytes_) at = 0;
+  next = at + bytes;
   return data_ + at;
 }
 

@@ -9,6 +9,7 @@
 #include "execute/context.hpp"
 #include "pattern/access.hpp"
 #include "pattern/dataset.hpp"
+#include "pattern/row_cursor.hpp"
 #include "payload/halo.hpp"
 #include "payload/stamp.hpp"
 #include "payload/stream.hpp"
@@ -52,15 +53,15 @@ class Moving {
   void arrange(std::size_t slots);
   /// Whether all requests of a slot move the same memory.
   [[nodiscard]] bool keeps_memory() const noexcept { return pool_bytes_ == 0; }
-  /// Memory for the next request of a slot.
-  [[nodiscard]] std::byte* data(std::size_t slot) noexcept {
+  /// Memory for the next request of a slot, which moves so many bytes.
+  [[nodiscard]] std::byte* data(std::size_t slot, std::uint64_t bytes) noexcept {
     if (keeps_memory()) return data_ + slot * slot_bytes_;
-    return next_of_memory();
+    return next_of_memory(bytes);
   }
 
   /// The same for one of several requests that follow each other.
-  [[nodiscard]] std::byte* data_of(std::size_t number) noexcept {
-    return data(fills() ? number : 0);
+  [[nodiscard]] std::byte* data_of(std::size_t number, std::uint64_t bytes) noexcept {
+    return data(fills() ? number : 0, bytes);
   }
 
   /// All memory of the requests.
@@ -89,7 +90,7 @@ class Moving {
   void look_about(const backend::Request& request);
   void reserve_filled(std::size_t slots);
   void reserve_memory(std::size_t slots);
-  std::byte* next_of_memory() noexcept;
+  std::byte* next_of_memory(std::uint64_t bytes) noexcept;
   std::uint64_t sync();
   void verify(const backend::Request& request);
   void accept_writes(std::uint64_t offset, std::uint64_t bytes);
@@ -117,8 +118,6 @@ class Moving {
   std::uint64_t slot_bytes_ = 0;
   /// 0: all requests of a slot move the same memory.
   std::uint64_t pool_bytes_ = 0;
-  /// Of a step that moves through memory: requests begin at multiples of it.
-  std::uint64_t align_bytes_ = 1;
   std::uint64_t memory_bytes_ = 0;
   /// Where the bytes of writes come from; null: they need not be made.
   payload::Stream* stream_ = nullptr;
@@ -142,6 +141,7 @@ pattern::Cursor cursor_of(Context& context, const FileState& file, const schema:
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);
+std::uint64_t move_in_order(Moving& moving, pattern::RowCursor& cursor);
 /// One request at a time, `turned` ones the other way (`own` where there are none), each at its
 /// time where there is a schedule.
 std::uint64_t move_in_turn(Moving& own, Moving& turned, pattern::Cursor& cursor,

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <variant>
 
+#include "execute/row_run.hpp"
 #include "execute/step.hpp"
 #include "pattern/name.hpp"
 
@@ -25,10 +26,14 @@ void run_for(Context& context, const schema::For& loop) {
     if (context.all_know_of_failure()) return false;
     return !context.limiter || !context.limiter->ended_together();
   };
-  for (std::uint64_t i = first; i < first + count && goes_on(); ++i) {
+  RowRuns together(context.plan, loop, columns);
+  const std::uint64_t end = first + count;
+  for (std::uint64_t i = first; i < end && goes_on();) {
     context.slots[slot] = static_cast<std::int64_t>(i);
     columns.set(context.slots, i);
-    run_steps(context, loop.body);
+    const std::uint64_t done = together.run(context, i, end);
+    if (done == 0) run_steps(context, loop.body);
+    i += std::max<std::uint64_t>(done, 1);
   }
   context.loops.pop_back();
   context.slots[slot] = std::int64_t{0};

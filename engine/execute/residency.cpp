@@ -60,11 +60,15 @@ class ResidencyInterpreter {
 
   void transfer(const schema::Transfer& leaf) {
     const FileState& file = context_.files[static_cast<std::size_t>(leaf.file)];
-    std::set<std::string>& paths = leaf.operation == schema::Direction::kRead ? read_ : written_;
+    const bool reads = leaf.operation == schema::Direction::kRead;
+    std::set<std::string>& paths = reads ? read_ : written_;
     const backend::Traits traits = file.storage->traits();
     if (paths.size() >= kMostFiles || !traits.real_files || traits.is_keyed) return;
     const ActAs acting(context_, context_.owner_of(leaf.owner));
-    const std::string path = context_.path_of(*file.plan);
+    const std::string& path = context_.current_path(static_cast<std::size_t>(leaf.file));
+    std::string& last = reads ? last_read_ : last_written_;
+    if (path == last) return;
+    last = path;
     if (path.starts_with('/')) {
       paths.insert(path);
       return;
@@ -77,6 +81,9 @@ class ResidencyInterpreter {
   Context& context_;
   std::set<std::string> read_;
   std::set<std::string> written_;
+  /// The names that were met last: most steps move data of the same file as the one before.
+  std::string last_read_;
+  std::string last_written_;
 };
 
 }  // namespace

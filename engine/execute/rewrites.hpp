@@ -72,7 +72,9 @@ class WriteCounter {
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t phase_first() const noexcept { return phase_first_; }
   [[nodiscard]] bool is_even(const void* step) const;
-  void note(const void* step) { number_ += static_cast<std::uint64_t>(is_even(step)); }
+  void note(const void* step, std::uint64_t times = 1) {
+    if (is_even(step)) number_ += times;
+  }
   /// A phase begins; `latest` is the largest number of all ranks.
   void begin_phase(std::uint64_t latest) noexcept {
     phase_first_ = number_ = latest + 1;

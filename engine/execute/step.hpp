@@ -1,13 +1,20 @@
 // The leaves of a program: each does its operations, or only waits when the rank is idle.
 #pragma once
 
+#include <cstdint>
+
 #include "execute/context.hpp"
+#include "pattern/row_cursor.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
 
 /// Requests to an open file. Throws base::Error (exit 2) on expressions without a value.
 void run_transfer(Context& context, const schema::Transfer& step);
+/// The requests of a step for rows of a table, of `largest_bytes` at most, in a phase without a
+/// limit that ends at its first error. The slots say which file; nothing is verified.
+void run_rows(Context& context, const schema::Transfer& step, const pattern::RowCursor::Rows& rows,
+              std::uint64_t largest_bytes);
 /// One operation on a name, or on every directory of a tree. Collective where names are shared.
 void run_manage(Context& context, const schema::Manage& step);
 /// Verbs on every item of a tree.

@@ -166,7 +166,7 @@ class Pump {
   }
 
   static Request next(Moving& moving, const pattern::Piece& piece) {
-    const Request request{piece.offset, piece.bytes, moving.data(0), piece.box};
+    const Request request{piece.offset, piece.bytes, moving.data(0, piece.bytes), piece.box};
     if (moving.prepares()) moving.prepare(request);
     return request;
   }

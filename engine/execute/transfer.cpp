@@ -132,6 +132,15 @@ std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t owner,
   return way(moving, turned ? *turned : moving, cursor, schedule ? &*schedule : nullptr);
 }
 
+/// The file that a step moves data of, open under the name that the slots give it. Throws
+/// base::Error (exit 2) if it is not.
+OpenFile& open_of(Context& context, const schema::Transfer& step) {
+  FileState& file = context.files[static_cast<std::size_t>(step.file)];
+  OpenFile* open = file.find(context.current_path(static_cast<std::size_t>(step.file)));
+  if (open != nullptr) return *open;
+  throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
+}
+
 /// Meetings of the sharers of a file: which there are in a step, or to which a rank has come.
 struct Meetings {
   /// Where they make the file show their places.
@@ -147,17 +156,14 @@ void transfer(Context& context, const schema::Transfer& step, const Meetings& me
   const ActAs acting(context, owner);
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
   const std::uint64_t size = context.evaluator.count(step.size, context.slots, "size");
-  OpenFile* open = file.find(context.current_path(static_cast<std::size_t>(step.file)));
-  if (open == nullptr) {
-    throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
-  }
-  const std::uint64_t start = start_of(context, file, *open, step);
+  OpenFile& open = open_of(context, step);
+  const std::uint64_t start = start_of(context, file, open, step);
   pattern::Cursor cursor = cursor_of(context, file, step, owner, size, start);
   const bool writes = step.operation == schema::Direction::kWrite;
-  Rewrite* rewrite = writes && open->history != nullptr
-                         ? &note_rewrite(context, file, *open->history, step, size)
+  Rewrite* rewrite = writes && open.history != nullptr
+                         ? &note_rewrite(context, file, *open.history, step, size)
                          : nullptr;
-  Moving moving(context, step, *open, size);
+  Moving moving(context, step, open, size);
   const bool reads = step.operation == schema::Direction::kRead;
   if (reads) keep_within(cursor, file, step, owner, size);
   if (reads || step.reads > 0.0) context.note_read(file, owner);
@@ -168,16 +174,16 @@ void transfer(Context& context, const schema::Transfer& step, const Meetings& me
     if (!is_shown) return;
   }
   came.at_calls = true;
-  const Charge charge(context, file, open->path);
+  const Charge charge(context, file, open.path);
   const std::uint64_t saved_before = file.storage->saved_bytes();
   const std::uint64_t done = move(moving, cursor, owner, meetings.at_calls);
-  note_place(file, *open, step, start + done * size);
+  note_place(file, open, step, start + done * size);
   if (rewrite != nullptr) rewrite->done = done;
   context.meter().add_saved(file.storage->saved_bytes() - saved_before);
   if (reads) return;
-  if (step.sync == schema::SyncMode::kNone) context.note_unsynced(*open, done * size);
+  if (step.sync == schema::SyncMode::kNone) context.note_unsynced(open, done * size);
   note_reach(context, file, step, cursor, owner, done * size);
-  if (step.sync == schema::SyncMode::kNone) context.note_write(file, open);
+  if (step.sync == schema::SyncMode::kNone) context.note_write(file, &open);
 }
 
 /// Writes out the whole file system: whatever was written before is persistent then.
@@ -232,6 +238,35 @@ void run_transfer(Context& context, const schema::Transfer& step) {
   comm::Group& sharers = *context.files[static_cast<std::size_t>(step.file)].sharers;
   if (meetings.at_showing && !came.at_showing) fail_showing(sharers);
   if (meetings.at_calls && !came.at_calls) fail_together(sharers);
+}
+
+void run_rows(Context& context, const schema::Transfer& step, const pattern::RowCursor::Rows& rows,
+              std::uint64_t largest_bytes) {
+  context.note_file(step.file);
+  context.guard([&] {
+    const bool writes = step.operation == schema::Direction::kWrite;
+    if (writes) context.writes.note(&step, rows.count);
+    if (context.idle()) return;
+    const std::uint64_t owner = context.owner_of(step.owner);
+    const ActAs acting(context, owner);
+    FileState& file = context.files[static_cast<std::size_t>(step.file)];
+    OpenFile& open = open_of(context, step);
+    pattern::RowCursor cursor(rows,
+                              rows.places == nullptr ? start_of(context, file, open, step) : 0);
+    Moving moving(context, step, open, largest_bytes);
+    if (!writes) context.note_read(file, owner);
+    moving.arrange(1);
+    const Charge charge(context, file, open.path);
+    const std::uint64_t saved_before = file.storage->saved_bytes();
+    move_in_order(moving, cursor);
+    note_place(file, open, step, cursor.end_bytes());
+    context.meter().add_saved(file.storage->saved_bytes() - saved_before);
+    if (!writes) return;
+    file.reach.note_unlimited();
+    if (step.sync != schema::SyncMode::kNone) return;
+    context.note_unsynced(open, cursor.taken_bytes());
+    context.note_write(file, &open);
+  });
 }
 
 /// Whether an open file could be made persistent.

@@ -2,6 +2,7 @@
 #include "measure/meter.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace venturi::measure {
@@ -31,16 +32,22 @@ std::uint64_t Meter::turn(schema::OperationKind kind, Sum sum, std::uint64_t end
 
 void Meter::count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count) {
   if (count == 0) return;
-  const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& size) {
-    return size.kind == kind && size.bytes == bytes;
-  });
-  if (found != sizes_.end()) {
-    found->count += count;
-  } else if (sizes_.size() < kSizes) {
-    sizes_.push_back({kind, bytes, count});
-  } else {
-    other_requests_ += count;
+  constexpr unsigned kBits = std::countr_zero(kPlaces);
+  const std::uint64_t key = bytes * kKinds + static_cast<std::uint64_t>(kind);
+  std::size_t place = key * 0x9e3779b97f4a7c15U >> (64U - kBits);
+  for (; places_[place] != 0; place = (place + 1) % kPlaces) {
+    SizeCount& known = sizes_[places_[place] - 1U];
+    if (known.kind == kind && known.bytes == bytes) {
+      known.count += count;
+      return;
+    }
   }
+  if (sizes_.size() == kSizes) {
+    other_requests_ += count;
+    return;
+  }
+  sizes_.push_back({kind, bytes, count});
+  places_[place] = static_cast<std::uint8_t>(sizes_.size());
 }
 
 void Meter::fail(Fault fault) {

@@ -181,6 +181,10 @@ class Meter {
 
   std::array<Tally, kKinds> tallies_{};
   TimeLine time_line_;
+  /// Where to look for a size, so that one among many is found at once: three in four of these are
+  /// free (0), the others are the number of its count.
+  static constexpr std::size_t kPlaces = 4 * kSizes;
+  std::array<std::uint8_t, kPlaces> places_ = {};
   std::vector<SizeCount> sizes_;
   std::uint64_t other_requests_ = 0;
   std::vector<Fault> faults_;

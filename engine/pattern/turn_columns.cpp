@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -31,30 +31,50 @@ constexpr std::array<std::uint8_t, 256> kValues = [] {
 /// The bytes behind base64; nothing where it is none.
 std::string decoded(std::string_view text) {
   while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  bytes.reserve(text.size() * kBitsOfDigit / kBitsOfByte);
-  std::uint32_t waiting = 0;
-  unsigned bits = 0;
-  for (const char digit : text) {
-    const std::uint8_t value = kValues[static_cast<unsigned char>(digit)];
-    if (value == kNoDigit) return {};
-    waiting = (waiting << kBitsOfDigit) | value;
-    bits += kBitsOfDigit;
-    if (bits < kBitsOfByte) continue;
-    bits -= kBitsOfByte;
-    bytes.push_back(static_cast<char>(waiting >> bits));
+  constexpr std::size_t kDigitsOfGroup = 4;
+  constexpr std::size_t kBytesOfGroup = 3;
+  std::string bytes(text.size() * kBitsOfDigit / kBitsOfByte, '\0');
+  char* out = bytes.data();
+  std::uint8_t worst = 0;
+  for (std::size_t at = 0; at < text.size(); at += kDigitsOfGroup) {
+    const std::size_t digits = std::min(kDigitsOfGroup, text.size() - at);
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i < kDigitsOfGroup; ++i) {
+      const std::uint8_t value =
+          i < digits ? kValues[static_cast<unsigned char>(text[at + i])] : std::uint8_t{0};
+      worst = std::max(worst, value);
+      group = (group << kBitsOfDigit) | value;
+    }
+    const std::size_t whole = digits * kBytesOfGroup / kDigitsOfGroup;
+    for (std::size_t i = 0; i < whole; ++i) {
+      *out++ = static_cast<char>(group >> (kBitsOfByte * (kBytesOfGroup - 1 - i)));
+    }
   }
-  return bytes;
-}
-
-template <class Integer>
-std::int64_t number_at(const std::string& bytes, std::uint64_t place) {
-  Integer found = 0;
-  std::memcpy(&found, bytes.data() + place * sizeof(Integer), sizeof(Integer));
-  return found;
+  return worst == kNoDigit ? std::string{} : bytes;
 }
 
 }  // namespace
+
+template <class Integer>
+std::uint64_t RowNumbers::alike_as(std::uint64_t row, std::uint64_t most) const noexcept {
+  const Integer first = number<Integer>(row);
+  std::uint64_t count = 1;
+  while (count < most && number<Integer>(row + count) == first) ++count;
+  return count;
+}
+
+std::uint64_t RowNumbers::alike(std::uint64_t row, std::uint64_t most) const noexcept {
+  switch (width_) {
+    case 1:
+      return alike_as<std::int8_t>(row, most);
+    case 2:
+      return alike_as<std::int16_t>(row, most);
+    case 4:
+      return alike_as<std::int32_t>(row, most);
+    default:
+      return alike_as<std::int64_t>(row, most);
+  }
+}
 
 TurnColumns::TurnColumns(const std::vector<schema::TurnColumn>& columns, std::uint64_t rows,
                          const std::string& where) {
@@ -66,32 +86,31 @@ TurnColumns::TurnColumns(const std::vector<schema::TurnColumn>& columns, std::ui
       throw base::plan_error(fmt::format("{}.columns[{}].values", where, i),
                              fmt::format("is not base64 of {} numbers", rows));
     }
-    columns_.push_back({static_cast<std::size_t>(columns[i].variable), width, std::move(bytes)});
+    columns_.emplace_back(static_cast<std::size_t>(columns[i].variable), width, std::move(bytes));
   }
 }
 
 void TurnColumns::set(Slots& slots, std::uint64_t row) const {
-  for (const Numbers& column : columns_) {
-    std::int64_t number = 0;
-    switch (column.width) {
-      case 1:
-        number = number_at<std::int8_t>(column.bytes, row);
-        break;
-      case 2:
-        number = number_at<std::int16_t>(column.bytes, row);
-        break;
-      case 4:
-        number = number_at<std::int32_t>(column.bytes, row);
-        break;
-      default:
-        number = number_at<std::int64_t>(column.bytes, row);
-    }
-    slots[column.slot] = number;
-  }
+  for (const RowNumbers& column : columns_) slots[column.slot()] = column.at(row);
 }
 
 void TurnColumns::reset(Slots& slots) const {
-  for (const Numbers& column : columns_) slots[column.slot] = std::int64_t{0};
+  for (const RowNumbers& column : columns_) slots[column.slot()] = std::int64_t{0};
+}
+
+const RowNumbers* TurnColumns::find(std::size_t slot) const noexcept {
+  const auto found = std::ranges::find(columns_, slot, &RowNumbers::slot);
+  return found == columns_.end() ? nullptr : &*found;
+}
+
+std::uint64_t TurnColumns::alike(std::uint64_t row, std::uint64_t most,
+                                 std::span<const std::size_t> free) const noexcept {
+  for (const RowNumbers& column : columns_) {
+    if (most > 1 && std::ranges::find(free, column.slot()) == free.end()) {
+      most = column.alike(row, most);
+    }
+  }
+  return most;
 }
 
 }  // namespace venturi::pattern

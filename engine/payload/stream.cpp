@@ -44,13 +44,16 @@ void copy_with_key(std::byte* out, const std::byte* table, std::uint64_t key,
     put_words(out + at + 32, table + at + 32, keys);
     put_words(out + at + 48, table + at + 48, keys);
   }
-  for (; at < bytes; at += kWordBytes) {
-    const std::size_t length = std::min<std::size_t>(kWordBytes, bytes - at);
-    std::uint64_t word = 0;
-    std::memcpy(&word, table + at, length);
+  std::uint64_t word = 0;
+  for (; at + kWordBytes <= bytes; at += kWordBytes) {
+    std::memcpy(&word, table + at, kWordBytes);
     word ^= key;
-    std::memcpy(out + at, &word, length);
+    std::memcpy(out + at, &word, kWordBytes);
   }
+  if (at == bytes) return;
+  std::memcpy(&word, table + at, bytes - at);
+  word ^= key;
+  std::memcpy(out + at, &word, bytes - at);
 }
 
 }  // namespace

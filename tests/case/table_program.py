@@ -20,8 +20,10 @@ BODY: list[dict[str, Any]] = [
     {"sync": {"on": "made"}},
     {"close": "made"},
     {"close": "there"},
+    {"write": {"to": "made", "pattern": "sequential", "size": "size"}},
+    {"read": {"from": "there", "pattern": "sequential", "at": "at", "size": "size"}},
 ]
-VERBS = ("create", "open", "open", "write", "read", "sync", "close", "close")
+VERBS = ("create", "open", "open", "write", "read", "sync", "close", "close", "write", "read")
 
 
 def random_rows(seed: int, calls: int = 60) -> Rows:
@@ -35,6 +37,15 @@ def random_rows(seed: int, calls: int = 60) -> Rows:
     def add(step: int, file: int, at: int = 0, size: int = 0) -> None:
         rows.append((step, file, at, size, chance.randint(0, 9000), length[file] * (step == 2)))
 
+    def add_requests(file: int, at_place: int, at_position: int) -> None:
+        """One, or some with nothing between them, which differ in size and place alone."""
+        step = chance.choice([at_place, at_position])
+        for number in range(chance.choice([1, 1, 2, 3, 40])):
+            at = chance.randrange(length[file])
+            add(step, file, 0 if step == 8 else at, chance.randint(1, length[file] - at))
+            if number:
+                rows[-1] = (*rows[-1][:4], 0, rows[-1][5])
+
     while len(rows) < calls:
         file, what = chance.randrange(4), chance.choice(["made", "there"])
         if (what, file) not in opened:
@@ -44,10 +55,10 @@ def random_rows(seed: int, calls: int = 60) -> Rows:
         elif chance.random() < 0.2:
             opened.discard((what, file))
             add(7 if what == "there" else 6, file)
-        elif what == "made":
-            add(*chance.choice([(3, file, chance.randint(0, 9999), 100), (5, file)]))
+        elif chance.random() < 0.2 and what == "made":
+            add(5, file)
         else:
-            add(4, file, length[file] - 1, 1)
+            add_requests(file, *((3, 8) if what == "made" else (4, 9)))
     for what, file in sorted(opened):
         add(7 if what == "there" else 6, file)
     return rows
