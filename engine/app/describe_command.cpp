@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <string_view>
 
 #include "app/command.hpp"
 #include "app/event_output.hpp"
@@ -22,10 +24,19 @@ std::string list(const Items& items, const Function& text_of) {
   return "[" + out + "]";
 }
 
+/// Its bounds, where it is a number; `most` is null where there is none.
+std::string bounds_text(const backend::OptionInfo& option) {
+  const std::string_view type = option.type;
+  if (type != "real" && type != "integer" && type != "bytes") return "";
+  const bool is_open = option.most == std::numeric_limits<double>::max();
+  return fmt::format(R"(, "least": {}, "most": {})", option.least,
+                     is_open ? "null" : fmt::to_string(option.most));
+}
+
 std::string option_text(const backend::OptionInfo& option) {
-  return fmt::format(R"({{"name": {}, "type": {}, "default": {}, "about": {}, "range": {}}})",
+  return fmt::format(R"({{"name": {}, "type": {}, "default": {}, "about": {}, "range": {}{}}})",
                      quote(option.name), quote(option.type), quote(option.default_value),
-                     quote(option.about), quote(option.range));
+                     quote(option.about), quote(option.range), bounds_text(option));
 }
 
 std::string words(const std::vector<const char*>& items) {

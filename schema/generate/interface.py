@@ -169,11 +169,13 @@ def _listing(items: list[Any], depth: int) -> str:
     return f"(\n{''.join(lines)}{_STEP * depth})"
 
 
-def option_text(option: dict[str, str], depth: int) -> str:
+def option_text(option: dict[str, Any], depth: int) -> str:
     """An option as a call of its class, at a depth of indentation."""
     keys = ("name", "type", "default", "about", "range")
     inner = _STEP * (depth + 1)
     lines = [f"{inner}{key}={string_text(key, option[key], depth + 1)},\n" for key in keys]
+    bounds = {key: float(option[key]) for key in ("least", "most") if option.get(key)}
+    lines += [f"{inner}{key}={bound!r},\n" for key, bound in bounds.items()]
     return f"InterfaceOption(\n{''.join(lines)}{_STEP * depth})"
 
 

@@ -23,6 +23,9 @@ BODY: list[dict[str, Any]] = [
     {"write": {"to": "made", "pattern": "sequential", "size": "size"}},
     {"read": {"from": "there", "pattern": "sequential", "at": "at", "size": "size"}},
 ]
+OPENS, THERE = (0, 1, 2), (2, 4, 7, 9)
+"""Steps that open a file, and those on one that was there before."""
+WRITES, READS, GOES_ON = (3, 8), (4, 9), 8
 VERBS = ("create", "open", "open", "write", "read", "sync", "close", "close", "write", "read")
 
 
@@ -62,6 +65,21 @@ def random_rows(seed: int, calls: int = 60) -> Rows:
     for what, file in sorted(opened):
         add(7 if what == "there" else 6, file)
     return rows
+
+
+def places(rows: Rows) -> list[int | None]:
+    """Where the request of each row begins; of other rows None."""
+    position: dict[tuple[bool, int], int] = {}
+    found: list[int | None] = []
+    for step, number, at, size, _, _ in rows:
+        file = (step in THERE, number)
+        if step in OPENS:
+            position[file] = 0
+        place = position[file] if step == GOES_ON else at
+        if step == GOES_ON:
+            position[file] += size
+        found.append(place if step in (*WRITES, *READS) else None)
+    return found
 
 
 def rows_of_ranks(seed: int, ranks: int) -> list[Rows]:

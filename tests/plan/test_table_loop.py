@@ -8,7 +8,11 @@ import pytest
 
 from case.table_program import (
     NAMES,
+    READS,
+    THERE,
     VERBS,
+    WRITES,
+    places,
     random_rows,
     rows_of_ranks,
     workload_of,
@@ -36,14 +40,14 @@ def test_each_row_is_the_call_that_it_says(seed: int) -> None:
     found = made_of(workload_of(rows))
     calls = list(RequestStream(found.plan, 0).operations())
     assert [one.kind.value for one in calls] == [VERBS[row[0]] for row in rows]
-    for one, (step, file, at, size, _, _) in zip(calls, rows, strict=True):
-        folder = "there" if step in (2, 4, 7) else "made"
+    for one, (step, file, _, size, _, _), at in zip(calls, rows, places(rows), strict=True):
+        folder = "there" if step in THERE else "made"
         assert one.path == f"{folder}_{file}.00000000"
-        if step in (3, 4):
+        if at is not None:
             assert (one.offset, one.bytes) == (at, size)
     totals = found.totals
-    assert totals.operations["write"] == sum(row[0] == 3 for row in rows)
-    assert totals.bytes_read == sum(row[3] for row in rows if row[0] == 4)
+    assert totals.operations["write"] == sum(row[0] in WRITES for row in rows)
+    assert totals.bytes_read == sum(row[3] for row in rows if row[0] in READS)
     assert totals.seconds_computing == pytest.approx(sum(row[4] for row in rows) / 1e9)
     there = {row[1]: row[5] for row in rows if row[0] == 2}
     assert totals.bytes_prestaged == sum(there.values())
@@ -58,15 +62,15 @@ def test_each_rank_takes_its_own_rows(seed: int, ranks: int) -> None:
     for rank, rows in enumerate(parts):
         calls = list(RequestStream(found.plan, rank).operations())
         assert [one.kind.value for one in calls] == [VERBS[row[0]] for row in rows]
-        for one, (step, file, at, size, _, _) in zip(calls, rows, strict=True):
-            is_there = step in (2, 4, 7)
+        for one, (step, file, _, size, _, _), at in zip(calls, rows, places(rows), strict=True):
+            is_there = step in THERE
             assert one.path == (f"there_{file}" if is_there else f"made_{file}.{rank:08}")
-            if step in (3, 4):
+            if at is not None:
                 assert (one.offset, one.bytes) == (at, size)
     whole = [row for rows in parts for row in rows]
     totals = found.totals
-    assert totals.operations["write"] == sum(row[0] == 3 for row in whole)
-    assert totals.bytes_read == sum(row[3] for row in whole if row[0] == 4)
+    assert totals.operations["write"] == sum(row[0] in WRITES for row in whole)
+    assert totals.bytes_read == sum(row[3] for row in whole if row[0] in READS)
     longest = max(sum(row[4] for row in rows) for rows in parts)
     assert totals.seconds_computing == pytest.approx(longest / 1e9)
     there = {row[1]: row[5] for row in whole if row[0] == 2}
@@ -155,12 +159,12 @@ def test_tables_of_several_phases_fill_a_file_as_the_longest_row_says() -> None:
 
 def test_a_choice_of_a_step_that_is_not_there_is_refused() -> None:
     rows = random_rows(1)
-    with pytest.raises(UserError, match="no step 8 to choose, of 8"):
-        made_of(workload_of([*rows, (8, 0, 0, 0, 0, 0)]))
+    with pytest.raises(UserError, match="no step 10 to choose, of 10"):
+        made_of(workload_of([*rows, (10, 0, 0, 0, 0, 0)]))
 
 
 def test_a_file_that_no_row_names_is_refused() -> None:
-    rows = [row for row in random_rows(2) if row[0] not in (2, 4, 7)]
+    rows = [row for row in random_rows(2) if row[0] not in THERE]
     with pytest.raises(UserError, match=r"files\.there\.prestage: no row of the table comes to"):
         made_of(workload_of(rows))
 

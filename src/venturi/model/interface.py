@@ -269,6 +269,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                 default="0",
                 about="size of a stream's buffer, given with setvbuf",
                 range="0 (what the C library chooses) to 1 GiB",
+                most=1073741824.0,
             ),
             InterfaceOption(
                 name="records",
@@ -366,6 +367,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                 default="1",
                 about="objects begin at multiples of this (H5Pset_alignment)",
                 range="1 or more bytes",
+                least=1.0,
             ),
             InterfaceOption(
                 name="threshold",
@@ -568,6 +570,8 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                     "their own"
                 ),
                 range="1 B to 1 TiB",
+                least=1.0,
+                most=1099511627776.0,
             ),
             InterfaceOption(
                 name="payload",
@@ -656,6 +660,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                 default="0",
                 about="level with which each rank compresses its pieces",
                 range="0 (not at all) to 9",
+                most=9.0,
             ),
         ),
         gathers=True,
@@ -713,6 +718,8 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                 default="8 MiB",
                 about="a larger object is uploaded in parts of this size, each when it is full",
                 range="5 MiB to 5 GiB",
+                least=5242880.0,
+                most=5368709120.0,
             ),
             InterfaceOption(
                 name="sign_bodies",
@@ -781,6 +788,8 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
                 default="60",
                 about="seconds after which a server that does not answer is an error",
                 range="1 to 3600",
+                least=1.0,
+                most=3600.0,
             ),
         ),
         splits=Split.NONE,

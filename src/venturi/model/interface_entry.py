@@ -6,8 +6,12 @@ Entries are written in C++, beside each backend, and carried here by `make gen`;
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from venturi.model.units import BYTES_PER_UNIT
 
 
 class StackLevel(StrEnum):
@@ -63,15 +67,47 @@ class Split(StrEnum):
     ALL = "all"
 
 
+MOST_WHOLE = 2**53
+"""Numbers up to here are exact as doubles, in which the engine holds them."""
+_NUMBER = re.compile(r"(-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?) *([kKMGTP]i?B|B)?")
+
+
+def _number(text: str, with_unit: bool) -> float:
+    """A number as the engine reads it, of bytes with a unit or without; not a number if it does not
+    read one."""
+    found = _NUMBER.fullmatch(text)
+    if found is None or (not with_unit and found.end(1) != len(text)):
+        return math.nan
+    unit = found[2] or "B"
+    return float(found[1]) * BYTES_PER_UNIT.get(unit, math.nan)
+
+
 @dataclass(frozen=True)
 class InterfaceOption:
-    """One setting of an interface; `range` has the allowed values in words."""
+    """One setting of an interface; `range` has the allowed values in words, `least` and `most` are
+    the bounds of a number."""
 
     name: str
     type: str
     default: str
     about: str
     range: str
+    least: float = 0.0
+    most: float = math.inf
+
+    def accepts(self, value: str) -> bool:
+        """Whether the engine takes the value; of a text, which the interface reads when it is made,
+        nothing is known."""
+        match self.type:
+            case "boolean":
+                return value in ("true", "false")
+            case "word":
+                return value in self.range.split("|")
+            case "text":
+                return True
+        number = _number(value, with_unit=self.type == "bytes")
+        is_whole = self.type == "real" or (number % 1 == 0 and abs(number) <= MOST_WHOLE)
+        return is_whole and self.least <= number <= self.most
 
 
 @dataclass(frozen=True)

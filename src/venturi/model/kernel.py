@@ -41,6 +41,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="4 KiB",
                 about="the smallest array",
                 range="512 B or more",
+                least=512.0,
             ),
             InterfaceOption(
                 name="most",
@@ -58,6 +59,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="16",
                 about="so many sizes, in equal steps of their logarithm",
                 range="1 to 256",
+                least=1.0,
+                most=256.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -65,6 +68,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="so many samples of each size and loop",
                 range="1 to 10000",
+                least=1.0,
+                most=10000.0,
             ),
             InterfaceOption(
                 name="sample_s",
@@ -72,6 +77,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0.002",
                 about="a sample takes at least so long, in seconds",
                 range="0.0001 to 60",
+                least=0.0001,
+                most=60.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -131,6 +138,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="so many samples that count, after one that does not",
                 range="9 to 250",
+                least=9.0,
+                most=250.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -165,6 +174,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="4 KiB",
                 about="the smallest array",
                 range="128 B or more",
+                least=128.0,
             ),
             InterfaceOption(
                 name="most",
@@ -172,6 +182,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0",
                 about="the largest array of a rank; 0: 4 times the last-level caches of the node",
                 range="0 to 128 GiB",
+                most=137438953472.0,
             ),
             InterfaceOption(
                 name="sizes",
@@ -179,6 +190,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="12",
                 about="so many sizes, in equal steps of their logarithm",
                 range="1 to 256",
+                least=1.0,
+                most=256.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -186,6 +199,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="so many samples of each size",
                 range="1 to 10000",
+                least=1.0,
+                most=10000.0,
             ),
             InterfaceOption(
                 name="loads",
@@ -193,6 +208,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="50000",
                 about="so many loads in a sample",
                 range="100 to 1000000000",
+                least=100.0,
+                most=1000000000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -227,6 +244,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="so many samples",
                 range="1 to 10000",
+                least=1.0,
+                most=10000.0,
             ),
             InterfaceOption(
                 name="sample_s",
@@ -234,6 +253,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0.02",
                 about="a sample takes at least so long, in seconds",
                 range="0.0001 to 60",
+                least=0.0001,
+                most=60.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -268,6 +289,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1024",
                 about="rows and columns of each matrix",
                 range="1 to 32768",
+                least=1.0,
+                most=32768.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -275,6 +298,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="5",
                 about="so many samples, after one that does not count",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -309,6 +334,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="2000",
                 about="equations",
                 range="1 to 1000000",
+                least=1.0,
+                most=1000000.0,
             ),
             InterfaceOption(
                 name="block",
@@ -316,6 +343,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="64",
                 about="columns of a block",
                 range="1 to 4096",
+                least=1.0,
+                most=4096.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -323,6 +352,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -383,6 +414,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0",
                 about="sets of 50 iterations go on for so long, in seconds; at least one",
                 range="0 to 7200",
+                most=7200.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -437,6 +469,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="500000",
                 about="so many records of all ranks together",
                 range="1 to 1000000000000",
+                least=1.0,
+                most=1000000000000.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -444,6 +478,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -498,6 +534,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1000000",
                 about="so many records of all ranks together",
                 range="1 to 1000000000000",
+                least=1.0,
+                most=1000000000000.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -505,6 +543,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -559,6 +599,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1000000",
                 about="so many records of all ranks together",
                 range="1 to 1000000000000",
+                least=1.0,
+                most=1000000000000.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -566,6 +608,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -627,6 +671,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1000000",
                 about="so many records of all ranks together",
                 range="1 to 1000000000000",
+                least=1.0,
+                most=1000000000000.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -634,6 +680,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -688,6 +736,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1000000",
                 about="so many records of all ranks together",
                 range="1 to 1000000000000",
+                least=1.0,
+                most=1000000000000.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -695,6 +745,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -716,6 +768,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0.1",
                 about="the chance of each line to be taken",
                 range="0 to 1",
+                most=1.0,
             ),
         ),
     ),
@@ -758,6 +811,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="16",
                 about="the graph has 2^scale vertices",
                 range="1 to 40",
+                least=1.0,
+                most=40.0,
             ),
             InterfaceOption(
                 name="edges",
@@ -765,6 +820,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="16",
                 about="so many times as many edges as vertices",
                 range="1 to 1024",
+                least=1.0,
+                most=1024.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -772,6 +829,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -840,6 +899,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -899,6 +960,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1024",
                 about="rows and columns of each matrix",
                 range="1 to 262144",
+                least=1.0,
+                most=262144.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -906,6 +969,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="so many times",
                 range="1 to 1000",
+                least=1.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="ranks",
@@ -986,6 +1051,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="4",
                 about="at most so many steps of pairs; in n - 1 steps each two ranks meet",
                 range="1 to 2047",
+                least=1.0,
+                most=2047.0,
             ),
             InterfaceOption(
                 name="slowest",
@@ -995,6 +1062,7 @@ KERNELS: dict[str, KernelEntry] = {
                     "so many pairs are measured again, one at a time, where there are several pairs"
                 ),
                 range="0 to 1000",
+                most=1000.0,
             ),
             InterfaceOption(
                 name="way",
@@ -1009,6 +1077,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1",
                 about="connections of a pair",
                 range="1 to 64",
+                least=1.0,
+                most=64.0,
             ),
             InterfaceOption(
                 name="block",
@@ -1016,6 +1086,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="128 KiB",
                 about="one send",
                 range="1 B to 16 MiB",
+                least=1.0,
+                most=16777216.0,
             ),
             InterfaceOption(
                 name="samples",
@@ -1023,6 +1095,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="5",
                 about="so many samples of each pair and way",
                 range="1 to 100000",
+                least=1.0,
+                most=100000.0,
             ),
             InterfaceOption(
                 name="sample_s",
@@ -1030,6 +1104,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1",
                 about="a sample sends for so long, in seconds",
                 range="0.001 to 3600",
+                least=0.001,
+                most=3600.0,
             ),
             InterfaceOption(
                 name="message",
@@ -1037,6 +1113,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="1",
                 about="a message of a round trip",
                 range="1 B to 64 KiB",
+                least=1.0,
+                most=65536.0,
             ),
             InterfaceOption(
                 name="messages",
@@ -1044,6 +1122,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="100",
                 about="round trips of each pair",
                 range="1 to 100000",
+                least=1.0,
+                most=100000.0,
             ),
             InterfaceOption(
                 name="address",
@@ -1061,6 +1141,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="5",
                 about="how long a rank waits for another one, in seconds",
                 range="0.1 to 600",
+                least=0.1,
+                most=600.0,
             ),
             InterfaceOption(
                 name="damage",
@@ -1133,6 +1215,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="4 MiB",
                 about="the largest message; sizes double from 1 byte on, after 0",
                 range="1 B to 1 GiB",
+                least=1.0,
+                most=1073741824.0,
             ),
             InterfaceOption(
                 name="window",
@@ -1140,6 +1224,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="64",
                 about="messages in flight where bandwidth is measured",
                 range="1 to 4096",
+                least=1.0,
+                most=4096.0,
             ),
             InterfaceOption(
                 name="size_s",
@@ -1147,6 +1233,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0.05",
                 about="how long each size is measured, in seconds",
                 range="0.001 to 60",
+                least=0.001,
+                most=60.0,
             ),
             InterfaceOption(
                 name="damage",
@@ -1189,6 +1277,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="256 KiB",
                 about="the largest part of a rank; sizes grow by 4 from 8 bytes on",
                 range="8 B to 64 MiB",
+                least=8.0,
+                most=67108864.0,
             ),
             InterfaceOption(
                 name="size_s",
@@ -1196,6 +1286,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0.05",
                 about="how long each size is measured, in seconds",
                 range="0.001 to 60",
+                least=0.001,
+                most=60.0,
             ),
             InterfaceOption(
                 name="memory",
@@ -1203,6 +1295,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="256 MiB",
                 about="sizes for which a rank's buffers would take more are left out",
                 range="1 MiB or more bytes",
+                least=1048576.0,
             ),
             InterfaceOption(
                 name="damage",
@@ -1237,6 +1330,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="128 KiB",
                 about="one message",
                 range="1 B to 1 GiB",
+                least=1.0,
+                most=1073741824.0,
             ),
             InterfaceOption(
                 name="messages",
@@ -1244,6 +1339,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="messages of each pair that count",
                 range="1 to 100000",
+                least=1.0,
+                most=100000.0,
             ),
             InterfaceOption(
                 name="warmup",
@@ -1251,6 +1348,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="messages of each pair before",
                 range="0 to 100000",
+                most=100000.0,
             ),
             InterfaceOption(
                 name="mode",
@@ -1279,6 +1377,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="10",
                 about="so many pairs are measured again, one at a time",
                 range="0 to 1000",
+                most=1000.0,
             ),
             InterfaceOption(
                 name="retests",
@@ -1286,6 +1385,8 @@ KERNELS: dict[str, KernelEntry] = {
                 default="3",
                 about="how often each of them",
                 range="3 to 1000",
+                least=3.0,
+                most=1000.0,
             ),
             InterfaceOption(
                 name="slow_from",
@@ -1307,6 +1408,7 @@ KERNELS: dict[str, KernelEntry] = {
                 default="0",
                 about="how long it waits, in seconds; 0: not at all",
                 range="0 to 10",
+                most=10.0,
             ),
             InterfaceOption(
                 name="damage",

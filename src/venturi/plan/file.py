@@ -22,6 +22,7 @@ from venturi.model.record import Substitution
 from venturi.model.workload import FileSpec, StripeSpec, Workload
 from venturi.plan.dataset import lower_datasets
 from venturi.plan.item import lower_tree
+from venturi.plan.option import check_options
 from venturi.plan.parameter import INTERFACE_KEY
 from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import RunSettings
@@ -115,14 +116,21 @@ def lower_file(
             "leave one of them out",
         )
     has_datasets = wanted.entry.has_datasets or shows_datasets(wanted, interfaces.options_of(spec))
+    options = [
+        with_numbers(option, scope, f"{where}.options.{option.name}")
+        for option in interfaces.options_of(spec)
+    ]
+    check_options(
+        options,
+        [*wanted.entry.options, *wanted.entry.mpi_options],
+        wanted.value,
+        f"{where}.options",
+    )
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
         interface=wanted,
-        options=[
-            with_numbers(option, scope, f"{where}.options.{option.name}")
-            for option in interfaces.options_of(spec)
-        ],
+        options=options,
         hints=options_of_settings(spec.hints) if wanted is spec.interface else [],
         stripe=_stripe(spec, wanted, scope, where),
         sharing=Sharing(kind),
