@@ -97,6 +97,8 @@ class RequestStream:
         self._items = ItemStream(plan, self._group.ranks, repetition)
         self.seconds_between = 0.0
         """Time in which the rank computes between the operations that were asked for so far."""
+        self.has_several = False
+        """Some data step made more than one request so far."""
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation; UserError where an expression has no value."""
@@ -152,6 +154,7 @@ class RequestStream:
                 islice(requests, self._most_requests)
             ):
                 self.seconds_between += step.think_s
+                self.has_several |= number > 0
                 if has_looks:
                     yield from self._calls_before(step, path, number)
                 yield self._operation(_KINDS[direction], step.file, path, offset, size)

@@ -130,7 +130,9 @@ def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
         # What is computed before the first operation or after the last is between none.
         between.append(seconds[-1] - seconds[0] if seconds else 0.0)
         is_whole = len(rows) - before < most
-        rest = opened.lengths.shortened if is_whole else _fault_of_names(plan, rank, most)
+        rest = opened.lengths.shortened if is_whole else ""
+        if not is_whole and stream.has_several:
+            rest = _fault_of_names(plan, rank, most)
         fault = fault or opened.fault or rest
         beyond = beyond or opened.lengths.beyond
     rank_of, kind, file, offset, size = np.array(rows, np.int64).reshape(-1, 5).T
