@@ -89,7 +89,7 @@ def conclude(facts: PredictionFacts, runs: Runs, baselines: Sequence[Baseline]) 
         error=error,
         span_error=_error(*spans),
         within_spread=within,
-        headline=_headline(error, application, within),
+        headline=headline(error.signed, application.spread, within),
         bandwidth_error=_error(_rates(runs.application), _rates(runs.proxy)) if is_large else None,
         sorts=[_sort(sort, application, proxy) for sort in Sort],
         phases=_phases(runs),
@@ -231,12 +231,15 @@ def _capture_share(application: Side) -> float:
     return CALL_COST_S * calls / application.seconds if application.seconds > 0 else 0.0
 
 
-def _headline(error: SignedError, application: Side, within: bool) -> str:
-    """The finding in one sentence."""
-    how = "more" if error.signed > 0 else "less"
-    text = f"The proxy spends {abs(error.signed):.1%} {how} time in I/O than the application"
-    text = text.replace("%", " %")
-    spread = f"{application.spread:.1%}".replace("%", " %")
+def headline(signed: float, spread: float, within: bool) -> str:
+    """The finding in one sentence: the error and the application's spread, both as shares, and
+    whether the error is within it."""
+    share = f"{abs(signed):.1%}".replace("%", " %")
+    how = f"{share} {'more' if signed > 0 else 'less'} time in I/O than"
+    if share == "0.0 %":
+        how = "as much time in I/O as"
+    text = f"The proxy spends {how} the application"
+    width = f"{spread:.1%}".replace("%", " %")
     if within:
-        return f"{text}: within the {spread} by which the application's own runs spread."
-    return f"{text}, whose own runs spread by {spread}."
+        return f"{text}: within the {width} by which the application's own runs spread."
+    return f"{text}, whose own runs spread by {width}."
