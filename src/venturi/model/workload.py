@@ -334,6 +334,14 @@ VERBS = (
 )  # fmt: skip
 
 
+_OF_FILES = (
+    "write", "read", "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir",
+    "each", "find", "sync", "rename", "truncate", "copy_", "set_mode", "set_owner", "set_times",
+)  # fmt: skip
+"""Verbs that act on files."""
+_NAMES_OF_FILES = ("on", "to", "from_", "newer")
+"""Their keys that hold the name of a file, or of a dataset in one."""
+
 BareStep = Literal["barrier"]
 """A step that is a single word."""
 
@@ -396,6 +404,15 @@ class StepSpec(Document):
     def inner(self) -> list[StepSpec | BareStep]:
         """The steps inside of this one."""
         return list(self.choose.of) if self.choose is not None else self.do or []
+
+    @property
+    def named(self) -> set[str]:
+        """The files that this step itself speaks of."""
+        said = getattr(self, self.verb) if self.verb in _OF_FILES else None
+        if isinstance(said, SyncMode):
+            return set()
+        names = [said] if isinstance(said, str) else [getattr(said, k, "") for k in _NAMES_OF_FILES]
+        return {name.partition(".")[0] for name in names if name}
 
     @property
     def verb(self) -> str:

@@ -10,7 +10,6 @@ from venturi.model.workload import (
     DataStep,
     FileSpec,
     StepSpec,
-    SyncStep,
     Value,
     Workload,
 )
@@ -99,8 +98,7 @@ def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
     found: set[str] = set()
     for step in steps:
         if isinstance(step, StepSpec):
-            found.update(_names_of(step))
-            found |= named_in(step.inner)
+            found |= step.named | named_in(step.inner)
     return found
 
 
@@ -124,17 +122,6 @@ def joined(workload: Workload, ranks: int) -> Workload:
         return [StepSpec(phase=inner.phase, do=[step.model_copy(update={"do": turns})])]
 
     return with_steps(workload, one)
-
-
-def _names_of(step: StepSpec) -> list[str]:
-    """The files that a step itself speaks of."""
-    names = [step.create, step.open, step.close, step.stat, step.unlink, step.mkdir, step.rmdir]
-    names += [step.read_dir, step.each.on if step.each is not None else None]
-    names.append(step.sync.on if isinstance(step.sync, SyncStep) else None)
-    for data in (step.write, step.read):
-        target = (data.to or data.from_) if isinstance(data, DataStep) else data
-        names.append(target.partition(".")[0] if target else None)
-    return [name for name in names if name is not None]
 
 
 def with_data(workload: Workload, change: Callable[[DataStepUse], DataStep | None]) -> Workload:
