@@ -116,16 +116,7 @@ def lower_file(
             "leave one of them out",
         )
     has_datasets = wanted.entry.has_datasets or shows_datasets(wanted, interfaces.options_of(spec))
-    options = [
-        with_numbers(option, scope, f"{where}.options.{option.name}")
-        for option in interfaces.options_of(spec)
-    ]
-    check_options(
-        options,
-        [*wanted.entry.options, *wanted.entry.mpi_options],
-        wanted.value,
-        f"{where}.options",
-    )
+    options = _options(interfaces.options_of(spec), wanted, scope, f"{where}.options")
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
@@ -222,6 +213,16 @@ def _stripe_bytes(stripe: StripeSpec, scope: Scope, where: str) -> int:
     if size % _STRIPE_UNIT_BYTES or size > _MOST_STRIPE_BYTES:
         raise UserError(f"{where}: {size} B is no multiple of 64 KiB below 4 GiB")
     return size
+
+
+def _options(
+    options: Sequence[Option], wanted: Interface, scope: Scope, where: str
+) -> list[Option]:
+    """The options of a file, with the numbers of parameters; UserError for what the interface does
+    not take."""
+    found = [with_numbers(option, scope, f"{where}.{option.name}") for option in options]
+    check_options(found, [*wanted.entry.options, *wanted.entry.mpi_options], wanted.value, where)
+    return found
 
 
 def options_of_settings(values: Mapping[str, str | int | float | bool]) -> list[Option]:
