@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.running import Engine, Outcome, kinds, meddled, traced
+from venturi.model.error import UserError
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
@@ -301,18 +302,18 @@ def test_somebody_s_file_is_left_alone(engine: Engine, tmp_path: Path, comm: str
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("interface: netcdf, options: {format: hdf}", "format must be"),
-        ("interface: hdf5, options: {chunk: 3}", "there is no option chunk"),
-        ("interface: hdf5, options: {chunk_cache: much}", "chunk_cache must be"),
-        (
-            "interface: hdf5, prestage: 100, datasets: {u: {type: f64, shape: [8], split: [np]}}",
-            "one rank writes for all here",
-        ),
+        ("interface: netcdf, options: {format: hdf}", "format: must be cdf5, cdf2 or netcdf4"),
+        ("interface: hdf5, options: {chunk: 3}", "chunk: hdf5 has no such option"),
+        ("interface: hdf5, options: {chunk_cache: much}", "chunk_cache: must be"),
     ],
 )
-def test_refused(engine: Engine, tmp_path: Path, file: str, message: str) -> None:
-    step = "{to: f.u}" if "datasets" in file else "{to: f, size: 8}"
-    made = planned(tmp_path, 2, file, phases(step))
-    outcome = engine.run(made, "forked")
+def test_options_are_refused_by_the_planner(tmp_path: Path, file: str, message: str) -> None:
+    with pytest.raises(UserError, match=f"files.f.options.{message}"):
+        planned(tmp_path, 2, file, phases("{to: f, size: 8}"))
+
+
+def test_one_rank_cannot_fill_for_others(engine: Engine, tmp_path: Path) -> None:
+    file = "interface: hdf5, prestage: 100, datasets: {u: {type: f64, shape: [8], split: [np]}}"
+    outcome = engine.run(planned(tmp_path, 2, file, phases("{to: f.u}")), "forked")
     assert outcome.code == 2
-    assert message in outcome.failed["message"]
+    assert "one rank writes for all here" in outcome.failed["message"]

@@ -160,9 +160,12 @@ def test_a_scale_that_a_workload_has_not_is_refused(scale: str) -> None:
 
 
 def test_an_option_of_the_command_line_stands_in_place_of_the_file_s_own() -> None:
-    files = "f: {path: f, interface: simulated, options: {latency_s: 0.5, servers: 2}}"
+    files = (
+        "f: {path: f, interface: simulated, options: {latency_s: 0.5, bandwidth_bytes_per_s: 2}}"
+    )
     opened = workload_of("    - {phase: a, do: [{write: {to: f, size: 1}}]}\n", files)
     settings = RunSettings(assignments={"interface.latency_s": "0.25"})
     options = make_plan(opened, settings).plan.files[0].options
-    assert {one.name: float(one.value) for one in options} == {"servers": 2, "latency_s": 0.25}
+    found = {one.name: float(one.value) for one in options}
+    assert found == {"bandwidth_bytes_per_s": 2, "latency_s": 0.25}
     assert len(options) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from generate.interface import MODULE, described, text_of
 from venturi.execute.engine import describe, find_engine
 from venturi.model.error import UserError
 from venturi.model.interface import DEFAULT_INTERFACE, ENTRIES, Interface
-from venturi.model.interface_entry import InterfaceEntry, OptionWord
+from venturi.model.interface_entry import InterfaceEntry, InterfaceOption, OptionWord
 from venturi.model.machine import MpiLibrary
 from venturi.model.trace import Layer
 
@@ -35,10 +36,19 @@ def engines() -> dict[str, dict[str, Any]]:
     return found
 
 
+NUMBERS = ("real", "integer", "bytes")
+"""Types of options that have bounds."""
+OPTION_TEXTS = ("name", "type", "default", "about", "range")
+
+
 def plain(value: Any) -> Any:
     """An entry or a part of it as the engine writes it in JSON."""
     if isinstance(value, OptionWord):
         return value.setting
+    if isinstance(value, InterfaceOption) and value.type not in NUMBERS:
+        return {key: getattr(value, key) for key in OPTION_TEXTS}
+    if value == math.inf:
+        return None
     if dataclasses.is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, tuple):
@@ -94,6 +104,15 @@ def test_entries_agree_with_themselves() -> None:
 WORDS = ["", "a", 'with "quotes"', "back\\slash", "ünï", "{sync}()", "a=b", "word " * 40]
 
 
+def random_option(source: random.Random) -> dict[str, Any]:
+    """An option as an engine could describe it: a number has bounds, the upper one or none."""
+    kind = source.choice([*NUMBERS, "boolean", "word", "text"])
+    texts = {key: source.choice(WORDS) for key in OPTION_TEXTS} | {"type": kind}
+    if kind not in NUMBERS:
+        return texts
+    return texts | {"least": source.choice([0, 0.5, 3]), "most": source.choice([None, 7, 1e15])}
+
+
 def random_row(source: random.Random, number: int) -> dict[str, Any]:
     """An interface as an engine could describe it, with every key filled by chance."""
     model: dict[str, Any] = described()[0]["description"]
@@ -105,10 +124,7 @@ def random_row(source: random.Random, number: int) -> dict[str, Any]:
         if key.endswith("_with"):
             return source.choice(["", "format=x y"])
         if key in ("options", "mpi_options"):
-            keys = ("name", "type", "default", "about", "range")
-            return [
-                {one: source.choice(WORDS) for one in keys} for _ in range(source.randint(0, 3))
-            ]
+            return [random_option(source) for _ in range(source.randint(0, 3))]
         if isinstance(value, dict):
             return {inner: altered(inner, one) for inner, one in value.items()}
         if isinstance(value, list):
