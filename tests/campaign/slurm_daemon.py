@@ -49,8 +49,10 @@ PartitionName=debug Nodes={host} Default=YES MaxTime=02:00:00 State=UP
 class SlurmDaemon:
     """munged, slurmctld and slurmd with all their files in one folder."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, settings: str = "") -> None:
+        """`settings` are further lines of its configuration."""
         self.home = home
+        self.settings = settings
         self.configuration = home / "slurm.conf"
         self.environment = {**os.environ, "SLURM_CONF": str(self.configuration)}
         self._munged: subprocess.Popen[bytes] | None = None
@@ -72,7 +74,7 @@ class SlurmDaemon:
             port=free_port(),
             node_port=free_port(),
         )
-        self.configuration.write_text(text, "utf-8")
+        self.configuration.write_text(text + self.settings, "utf-8")
         at = self.home / "munge"
         self._munged = self._daemon(
             "munged",

@@ -335,6 +335,18 @@ def export(
     "-o", "--output", metavar="FILE", help="HTML, Markdown or JSON (default: probe.html)."
 )
 @click.option("--run", "runs", metavar="RUN", multiple=True, help="Shade this run in any case.")
+@click.option(
+    "--shade",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    help="Shade what a file tells: output of sacct --parsable2, a Darshan log or a folder of them, "
+    "result.txt of IO500, a table (CSV) with begin, end and label.",
+)
+@click.option("--slurm", is_flag=True, help="Shade the jobs that sacct shows you.")
+@click.option(
+    "--zone", metavar="ZONE", help="Zone of times in these files: Europe/Berlin (this host's)."
+)
 @click.option("--begin", metavar="TIME", help="From this time on (2026-11-25T08:00, UTC).")
 @click.option("--end", metavar="TIME", help="Up to this time.")
 @store_option
@@ -345,6 +357,7 @@ def plot(
     begin: str | None,
     end: str | None,
     store: str | None,
+    **shading: Any,
 ) -> int:
     """Draw every measurement, means of 60 s and statistics of four hours as a page.
 
@@ -355,11 +368,13 @@ def plot(
     Examples:
       venturi probe plot scratch home -o night.html --begin 2026-11-25T20:00
       venturi probe plot scratch --run @last
+      venturi probe plot scratch --slurm --shade results/2026-11-25/result.txt
     """
     from venturi.cli.option import write_text
     from venturi.probe.history import extent_of, history_of
     from venturi.probe.place import targets_at
     from venturi.probe.run_phase import runs_between
+    from venturi.probe.shading import ShadingRequest, shaded_runs
     from venturi.probe.span import span_between
     from venturi.report.render import render_document
     from venturi.store.place import store_directory
@@ -371,7 +386,11 @@ def plot(
     place = store_directory(store)
     folders = targets_at(place, targets)
     span = extent_of(folders, span_between(begin, end))
-    found = history_of(folders, span, runs_between(place, span.begin_ns, span.end_ns, runs))
+    others, remarks = shaded_runs(ShadingRequest(**shading), span)
+    for remark in remarks:
+        click.echo(f"venturi: {remark}", err=True)
+    own = runs_between(place, span.begin_ns, span.end_ns, runs)
+    found = history_of(folders, span, [*own, *others])
     write_text(path, render_document(found, form))
     click.echo(str(path))
     return ExitCode.FINE

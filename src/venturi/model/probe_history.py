@@ -13,12 +13,29 @@ from venturi.model.probe import ProbeOperation
 PROBE_HISTORY_SCHEMA: Final = "venturi.probe-history/1"
 
 
+class PhaseSource(StrEnum):
+    """Who says when something went on."""
+
+    RUN = "run"
+    """The record of a run of Venturi."""
+    IO500 = "io500"
+    """`result.txt` of the IO500 program."""
+    SLURM = "slurm"
+    """A job, by `sacct`; what it did to the storage is not known."""
+    DARSHAN = "darshan"
+    """A job, by its Darshan log."""
+    FILE = "file"
+    """A table of begins, ends and labels."""
+
+
 class ProbePhase(Document):
-    """A phase of a run that went on while the probe measured."""
+    """A phase of a run, or a job, that went on while the probe measured."""
 
     run: str
     path: str
+    """The phase; of a job its name."""
     repetition: Count
+    source: PhaseSource = PhaseSource.RUN
     begin_s: Real
     """Seconds after the history's begin; below 0: it had begun before."""
     end_s: Real

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,6 @@ from venturi.model.probe import LEARNING_HOURS, OPERATIONS, ProbeKind, ProbeOper
 from venturi.model.probe_history import (
     PROBE_HISTORY_SCHEMA,
     ProbeChange,
-    ProbeDuring,
     ProbeHistory,
     ProbePhase,
     ProbeSeries,
@@ -24,6 +23,7 @@ from venturi.model.probe_history import (
     UsualSource,
 )
 from venturi.probe.baseline import Learned, learn
+from venturi.probe.collector import LAST_NS, Collector, Phases, measured
 from venturi.probe.columns import Array, read_facts
 from venturi.probe.cost import operations_of
 from venturi.probe.keep import (
@@ -35,16 +35,13 @@ from venturi.probe.keep import (
     samples_between,
 )
 from venturi.probe.place import target_of
-from venturi.probe.ring import FAILED, MISSED, WITHHELD
 from venturi.probe.rollup import DAY_NS, HOUR_NS, MINUTE_NS, quantile_of
 from venturi.probe.run_phase import TimedPhase, TimedRun, is_on
-from venturi.probe.sample import is_felt, is_usual
 from venturi.probe.span import Span
 from venturi.probe.thin import Thinning
 
 DAYS = 60
 """What is shown where nobody says since when."""
-LAST_NS = 10 * MINUTE_NS
 SPAN_NS = 4 * HOUR_NS
 _FEWEST_CHANGED = 12
 _MOST_CHANGED = 120
@@ -99,6 +96,7 @@ def history_of(
                 repetition=phase.repetition,
                 begin_s=(phase.begin_ns - span.begin_ns) / 1e9,
                 end_s=(phase.end_ns - span.begin_ns) / 1e9,
+                source=run.source,
             )
             for run, phase in phases
         ],
@@ -117,90 +115,29 @@ def _ends(folder: Path, kind: ProbeKind) -> tuple[int, int] | None:
     return (min(found), max(found)) if found else None
 
 
-Phases = dict[int, TimedPhase]
-"""Phases by their place in the history."""
-
-
 def _target(
     folder: Path, span: Span, single: Span, phases: Sequence[tuple[TimedRun, TimedPhase]]
 ) -> ProbeTargetHistory:
     target = target_of(folder)
     learned = learn(folder, target, span.end_ns)
-    own = {
-        place: phase for place, (run, phase) in enumerate(phases) if is_on(run, target.directory)
-    }
+    own = [
+        (place, run, phase)
+        for place, (run, phase) in enumerate(phases)
+        if is_on(run, target.directory)
+    ]
     hours = [hours for expected, hours in learned.values() if expected is None]
     return ProbeTargetHistory(
         name=target.name,
         node_class=target.node_class,
         interval_s=target.interval_s,
         learning_hours=min(*hours, LEARNING_HOURS) if hours else None,
-        phases=list(own),
+        phases=[place for place, _, _ in own],
         series=[
             one
             for kind in target.kinds
-            for one in _kind(_Source(folder, kind, span, single), learned, own)
+            for one in _kind(_Source(folder, kind, span, single), learned, measured(own))
         ],
     )
-
-
-@dataclass
-class _Collector:
-    """Single samples of one operation, as they are read."""
-
-    span: Span
-    phases: Phases
-    wants_usual: bool
-    done: Thinning = field(default_factory=Thinning)
-    missed: Thinning = field(default_factory=Thinning)
-    failed: Thinning = field(default_factory=Thinning)
-    last: Thinning = field(default_factory=Thinning)
-    during: dict[int, list[Array]] = field(default_factory=dict)
-    usual: list[Array] = field(default_factory=list)
-
-    def add(self, samples: Array) -> None:
-        """Take samples of the operation."""
-        due, response = samples["scheduled_ns"], samples["response_ns"]
-        is_missed = samples["flags"] & MISSED != 0
-        is_failed = (samples["flags"] & FAILED != 0) & (samples["flags"] & WITHHELD == 0)
-        felt = is_felt(samples)
-        done = felt & ~is_missed
-        for chosen, thinning in (
-            (done, self.done), (felt & is_missed, self.missed), (is_failed, self.failed),
-            (felt & (due >= self.span.end_ns - LAST_NS), self.last),
-        ):  # fmt: skip
-            thinning.add(due[chosen], response[chosen])
-        outside = is_usual(samples)
-        for place, phase in self.phases.items():
-            inside = (due >= phase.begin_ns) & (due < phase.end_ns)
-            if inside.any():
-                outside &= ~inside
-                self.during.setdefault(place, []).append(response[inside & felt])
-        if self.wants_usual:
-            self.usual.append(response[outside])
-
-    def usual_s(self) -> float | None:
-        """The median outside of runs; None where there is nothing."""
-        values = np.concatenate(self.usual) if self.usual else np.zeros(0)
-        return float(np.median(values)) / 1e9 if len(values) else None
-
-    def during_rows(self, usual_s: float | None) -> list[ProbeDuring]:
-        """Statistics for each phase in which the operation was made."""
-        found = []
-        for place, parts in sorted(self.during.items()):
-            values = np.concatenate(parts)
-            if len(values):
-                p50_s = float(np.median(values)) / 1e9
-                found.append(
-                    ProbeDuring(
-                        phase=place,
-                        samples=len(values),
-                        p50_s=p50_s,
-                        max_s=float(values.max()) / 1e9,
-                        slowdown=p50_s / usual_s if usual_s else None,
-                    )
-                )
-        return found
 
 
 @dataclass(frozen=True)
@@ -218,7 +155,7 @@ def _kind(source: _Source, learned: Learned, phases: Phases) -> list[ProbeSeries
     folder, kind, span, single = source.folder, source.kind, source.span, source.single
     operations = operations_of([kind])
     collectors = {
-        one: _Collector(span, phases, wants_usual=learned[one][0] is None) for one in operations
+        one: Collector(span, phases, wants_usual=learned[one][0] is None) for one in operations
     }
     for samples in samples_between(folder, kind, single.begin_ns, single.end_ns):
         for operation, collector in collectors.items():
@@ -235,7 +172,7 @@ def _kind(source: _Source, learned: Learned, phases: Phases) -> list[ProbeSeries
 
 def _series(
     operation: ProbeOperation,
-    collector: _Collector,
+    collector: Collector,
     learned: Learned,
     minutes: dict[str, Array],
     hours: dict[str, Array],

@@ -1,4 +1,4 @@
-"""When the phases of our own runs went on, in the time of the probes."""
+"""When the phases of runs went on, in the time of the probes: our own, and how others are told."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from venturi.model.error import UserError
+from venturi.model.probe_history import PhaseSource
 from venturi.model.record import Record
 from venturi.store.archive import find, load_record
 from venturi.store.background import hello_s
@@ -32,13 +33,14 @@ class TimedPhase:
 
 @dataclass(frozen=True)
 class TimedRun:
-    """A run, on which mount it worked, and its phases in the order of their begin."""
+    """A run or a job, on which mount it worked, and its phases in the order of their begin."""
 
     run: str
     mount: str
     is_named: bool
     """It was asked for by name, so it is shown for every target."""
     phases: Sequence[TimedPhase]
+    source: PhaseSource = PhaseSource.RUN
 
 
 def timed_run(record: Record, is_named: bool = False) -> TimedRun:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from venturi.model.probe import learned_hours
 from venturi.model.probe_history import (
+    PhaseSource,
     ProbeDuring,
     ProbeHistory,
+    ProbePhase,
     ProbeSeries,
     ProbeTargetHistory,
     UsualSource,
@@ -189,7 +191,7 @@ def _during(history: ProbeHistory, target: ProbeTargetHistory) -> Section | None
     effects.sort(key=lambda pair: (pair[0].samples < _FEWEST, -_effect(pair)))
     blocks: list[Block] = [_during_table(history, effects)]
     lead = _during_sentence(history, effects)
-    return Section("during", "While runs went on", lead, tuple(blocks))
+    return Section("during", "While runs and jobs went on", lead, tuple(blocks))
 
 
 def _effect(pair: Effect) -> float:
@@ -205,12 +207,18 @@ def _during_sentence(history: ProbeHistory, effects: Sequence[Effect]) -> str:
     took = f"{quantity.seconds(row.p50_s)}"
     if row.slowdown is not None:
         took = f"{times(row.slowdown)} its usual time"
+    repetition = f", repetition {phase.repetition + 1}" if _repeats(phase) else ""
     return (
-        f"Most during {phase.path} of {phase.run}, repetition {phase.repetition + 1}: "
+        f"Most during {phase.path} of {phase.run}{repetition}: "
         f"{series.operation.value} took {took}, by the median of "
         f"{quantity.counted(row.samples, 'measurement')}. The probe feels what a run does to "
         "others, and what others do meanwhile: it cannot tell one from the other."
     )
+
+
+def _repeats(phase: ProbePhase) -> bool:
+    """Whether it is part of a run, which has repetitions."""
+    return phase.source is PhaseSource.RUN
 
 
 def _during_table(history: ProbeHistory, effects: Sequence[Effect]) -> TableBlock:
@@ -221,7 +229,7 @@ def _during_table(history: ProbeHistory, effects: Sequence[Effect]) -> TableBloc
             (
                 phase.run,
                 phase.path,
-                str(phase.repetition + 1),
+                str(phase.repetition + 1) if _repeats(phase) else "–",
                 series.operation.value,
                 quantity.count(row.samples),
                 quantity.seconds(row.p50_s),
@@ -230,7 +238,8 @@ def _during_table(history: ProbeHistory, effects: Sequence[Effect]) -> TableBloc
             )
         )
     titles = (
-        "Run", "Phase", "Repetition", "Operation", "Measured", "Median", "By usual", "Longest",
+        "Run or job", "Phase or name", "Repetition", "Operation", "Measured", "Median", "By usual",
+        "Longest",
     )  # fmt: skip
     columns = tuple(Column(title, index in (2, 4, 5, 6, 7)) for index, title in enumerate(titles))
     return TableBlock("Phases, by what the probe felt", columns, tuple(rows))

@@ -37,6 +37,9 @@ counts them in the map of regions; all else is as in its version. No region begi
 LONGEST_HEADER_BYTES = 2**14
 """More than any header, with what a private build leaves behind it."""
 
+_ABOUT_BYTES = 1024
+"""What the job's record has for facts about the log, before the program's command."""
+
 _STEP_BYTES = 2**22
 _CHUNK_BYTES = 2**18
 
@@ -57,6 +60,8 @@ class DarshanJob:
     job: int
     """The batch system's number; else the number of a process."""
     library_version: str
+    command: str
+    """Path and arguments of the program, cut where Darshan cuts them."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +149,16 @@ class Container:
             raise ContainerError(f"byte {self._header_bytes}: the job's record is impossible")
         about = body[8 * count :].split(b"\0")[0].decode("utf-8", "replace")
         pairs = dict(line.partition("=")[::2] for line in about.splitlines())
+        command = body[8 * count + _ABOUT_BYTES :].split(b"\0")[0].partition(b"\n")[0]
         started_ns += started * 1_000_000_000
-        return DarshanJob(started_ns, max(0.0, seconds), ranks, job, pairs.get("lib_ver", ""))
+        return DarshanJob(
+            started_ns,
+            max(0.0, seconds),
+            ranks,
+            job,
+            pairs.get("lib_ver", ""),
+            command.decode("utf-8", "replace"),
+        )
 
     def names(self) -> dict[int, str]:
         """Names of files and datasets by record id; what is torn is left out."""

@@ -9,12 +9,11 @@ from venturi.model.probe_history import ProbeHistory, ProbePoints, ProbeSeries, 
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
+from venturi.report.figure.probe_bands import ClockAxis, bands_of, shaded_words
 from venturi.report.figure.probe_rows import (
     WIDTH_PX,
-    ClockAxis,
     ClockRow,
     RowMarks,
-    bands_of,
     dots,
     spec,
 )
@@ -27,7 +26,6 @@ _RULE = (
     "the storage answered. Red squares: operations that failed. Scales are logarithmic."
 )
 _USUAL = "Dashed: the usual time; the right axis counts how many times that it took."
-_SHADED = "Shaded: phases of runs."
 
 
 def axis_of(history: ProbeHistory, begin_s: float = 0.0) -> ClockAxis:
@@ -48,7 +46,11 @@ def every(history: ProbeHistory, target: ProbeTargetHistory) -> Figure | None:
     axis = axis_of(history, history.single_s)
     phases = [history.phases[place] for place in target.phases]
     bands = bands_of(phases, axis, WIDTH_PX)
-    reading = [_RULE, _USUAL if any(row.usual_s for row in rows) else "", _SHADED if bands else ""]
+    reading = [
+        _RULE,
+        _USUAL if any(row.usual_s for row in rows) else "",
+        shaded_words(phases, axis, WIDTH_PX),
+    ]
     return Figure(
         name="every",
         title="Response times, and how many times the usual they are",

@@ -9,24 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from venturi.model.probe_history import ProbePhase, ProbePoints
+from venturi.model.probe_history import ProbePoints
 from venturi.report import quantity
 from venturi.report.figure import theme
-from venturi.report.palette import INK, MUTED, SHADE
+from venturi.report.figure.probe_bands import ClockAxis, RunBand, layers_of, names_over
+from venturi.report.palette import INK
 
 _ROW_PX = 92
 _GAP_PX = 26
-_NARROW_PX = 3.0
-"""Bands of phases that are narrower in the middle are drawn as bands of runs."""
 _RIGHT_PX = 64
 WIDTH_PX = theme.WIDTH - theme.AXIS_PX - _RIGHT_PX
 """Of a row that has the page to itself."""
 _MOST_TICKS = 4
-_NAME_PX = 10.5
-"""Height of a line of names of bands."""
 _NEVER_S = 1e-9
 _LABEL = (
     "utcFormat(datum.value, utchours(datum.value) + utcminutes(datum.value) + "
@@ -61,66 +57,9 @@ class ClockRow:
     marks: Sequence[RowMarks]
 
 
-@dataclass(frozen=True)
-class RunBand:
-    """A run, or a phase of one, in seconds after the begin."""
-
-    name: str
-    begin_s: float
-    end_s: float
-
-
-@dataclass(frozen=True)
-class ClockAxis:
-    """The horizontal axis: from `begin_s` to `end_s` after a moment since 1970."""
-
-    zero_ns: int
-    begin_s: float
-    end_s: float
-
-    def text(self, at_s: float) -> str:
-        """A moment in words, as fine as the axis is long."""
-        moment = datetime.fromtimestamp(self.zero_ns / 1e9 + at_s, UTC)
-        is_long = self.end_s - self.begin_s > 2 * 86_400
-        is_short = self.end_s - self.begin_s < 7200
-        form = "%Y-%m-%d %H:%M" if is_long else "%H:%M:%S" if is_short else "%H:%M"
-        return moment.strftime(form)
-
-    def date(self, at_s: float) -> str:
-        """A moment with its date."""
-        return datetime.fromtimestamp(self.zero_ns / 1e9 + at_s, UTC).strftime("%Y-%m-%d %H:%M")
-
-    def place(self, at_s: float) -> float:
-        """A moment as the axis counts, in milliseconds since 1970."""
-        return round(self.zero_ns / 1e6 + 1e3 * at_s)
-
-
 def dots(points: ProbePoints, colour: str, is_square: bool = False, width: float = 2.2) -> RowMarks:
     """Points of a document as dots."""
     return RowMarks(list(zip(points.at_s, points.value_s, strict=True)), colour, width, is_square)
-
-
-def bands_of(phases: Sequence[ProbePhase], clock: ClockAxis, width_px: int) -> list[RunBand]:
-    """Bands of phases, or of whole runs where most phases are too narrow to be seen."""
-    per_s = width_px / (clock.end_s - clock.begin_s)
-    seen = [one for one in phases if one.end_s > clock.begin_s and one.begin_s < clock.end_s]
-    widths = sorted((one.end_s - one.begin_s) * per_s for one in seen)
-    if seen and widths[len(widths) // 2] < _NARROW_PX:
-        whole: dict[str, RunBand] = {}
-        for one in seen:
-            old = whole.get(one.run, RunBand(one.run, one.begin_s, one.end_s))
-            begin_s, end_s = min(old.begin_s, one.begin_s), max(old.end_s, one.end_s)
-            whole[one.run] = RunBand(one.run, begin_s, end_s)
-        return list(whole.values())
-    several = len({one.repetition for one in seen}) > 1
-    return [
-        RunBand(
-            f"{one.path}, rep {one.repetition + 1}" if several else one.path,
-            one.begin_s,
-            one.end_s,
-        )
-        for one in seen
-    ]
 
 
 def spec(
@@ -139,7 +78,7 @@ def spec(
         _panel(row, domain, clock, bands, width_px, is_last=index == len(rows) - 1)
         for index, (row, domain) in enumerate(zip(rows, domains, strict=True))
     ]
-    names = _names(bands, clock, width_px)
+    names = names_over(bands, clock, width_px)
     return {"vconcat": [*names, *panels], "spacing": _GAP_PX if not names else 20}
 
 
@@ -170,7 +109,10 @@ def _panel(
 ) -> dict[str, Any]:
     x = _x_axis(clock, is_last)
     y = _y_axis("y", domain, _seconds, "left")
-    layers = [*_band_layers(bands, clock, x), *(_mark_layer(one, clock, x, y) for one in row.marks)]
+    layers = [
+        *layers_of(bands, clock, x, width_px),
+        *(_mark_layer(one, clock, x, y) for one in row.marks),
+    ]
     layered: list[dict[str, Any]]
     resolve: dict[str, Any] = {}
     if row.usual_s:
@@ -240,30 +182,6 @@ def _ticks(low: float, high: float) -> list[float]:
     return [value for value in fine if low <= value <= high][:_MOST_TICKS]
 
 
-def _band_layers(
-    bands: Sequence[RunBand], clock: ClockAxis, x: dict[str, Any]
-) -> list[dict[str, Any]]:
-    """Neighbours have another shade, so that one can see where the next phase begins."""
-    layers = []
-    for index, opacity in enumerate((0.55, 0.28)):
-        values = [
-            {
-                "x": clock.place(max(band.begin_s, clock.begin_s)),
-                "x2": clock.place(min(band.end_s, clock.end_s)),
-            }
-            for band in bands[index::2]
-        ]
-        if values:
-            layers.append(
-                {
-                    "data": {"values": values},
-                    "mark": {"type": "rect", "color": SHADE, "opacity": opacity},
-                    "encoding": {"x": x, "x2": {"field": "x2"}},
-                }
-            )
-    return layers
-
-
 def _mark_layer(
     marks: RowMarks, clock: ClockAxis, x: dict[str, Any], y: dict[str, Any]
 ) -> dict[str, Any]:
@@ -292,47 +210,3 @@ def _mark_layer(
         },
         "encoding": {"x": x, "y": y},
     }
-
-
-def _names(bands: Sequence[RunBand], clock: ClockAxis, width_px: int) -> list[dict[str, Any]]:
-    """The names of bands above the rows, in as many lines as keep them apart; some may not fit."""
-    per_s = width_px / (clock.end_s - clock.begin_s)
-    ends: list[float] = []
-    values: list[tuple[float, int, str]] = []
-    for band in sorted(bands, key=lambda one: one.begin_s):
-        at_px = (max(band.begin_s, clock.begin_s) - clock.begin_s) * per_s
-        text = theme.shortened(band.name, 34)
-        wide = 6.2 * len(text) + 8
-        at_px = max(0.0, min(at_px, width_px - wide))
-        line = next((i for i, end in enumerate(ends) if end <= at_px), len(ends))
-        if line >= 6:
-            continue
-        if line == len(ends):
-            ends.append(0.0)
-        ends[line] = at_px + wide
-        values.append((at_px, line, text))
-    if not values:
-        return []
-    height = _NAME_PX * 1.3 * len(ends)
-    placed = [
-        {"px": at_px, "py": height - (line + 0.4) * _NAME_PX * 1.3, "name": text}
-        for at_px, line, text in values
-    ]
-    pixels = {"type": "quantitative", "axis": None}
-    return [
-        {
-            "width": width_px,
-            "height": height,
-            "data": {"values": placed},
-            "mark": {"type": "text", "align": "left", "fontSize": _NAME_PX, "color": MUTED},
-            "encoding": {
-                "x": {**pixels, "field": "px", "scale": {"domain": [0, width_px], "nice": False}},
-                "y": {
-                    **pixels,
-                    "field": "py",
-                    "scale": {"domain": [0, height], "nice": False, "reverse": True},
-                },
-                "text": {"field": "name"},
-            },
-        }
-    ]

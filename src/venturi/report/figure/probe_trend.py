@@ -8,13 +8,12 @@ from venturi.model.probe_history import ProbeHistory, ProbeSeries, ProbeTargetHi
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
+from venturi.report.figure.probe_bands import ClockAxis, bands_of, shaded_words
 from venturi.report.figure.probe_response import axis_of, times
 from venturi.report.figure.probe_rows import (
     WIDTH_PX,
-    ClockAxis,
     ClockRow,
     RowMarks,
-    bands_of,
     dots,
     spec,
 )
@@ -36,6 +35,7 @@ def minute_means(history: ProbeHistory, target: ProbeTargetHistory) -> Figure | 
     rows = [ClockRow(one.operation.value, one.usual_s, [_means(one)]) for one in shown]
     is_known = all(one.usual_s for one in shown)
     bands = bands_of(phases, axis, WIDTH_PX)
+    shaded = shaded_words(phases, axis, WIDTH_PX)
     return Figure(
         name="minutes",
         title="Mean response times of each minute",
@@ -47,7 +47,8 @@ def minute_means(history: ProbeHistory, target: ProbeTargetHistory) -> Figure | 
             else "The scale is logarithmic. "
         )
         + "A line ends where nothing was measured."
-        + _of_thinned(shown),
+        + _of_thinned(shown)
+        + (f" {shaded}" if shaded else ""),
         spec=theme.whole(spec(rows, axis, bands)),
         table=_minute_table(shown, axis),
     )
