@@ -16,6 +16,7 @@ from venturi.cli.option import Decorator, json_option, store_option
 from venturi.model.error import ExitCode, UserError
 
 _STATISTICS = ("p50", "mean", "p95")
+_UNSET: tuple[object, ...] = (None, ())
 _REDRAW_S = 2.0
 _SAY_S = 10.0
 
@@ -34,6 +35,11 @@ def _target_options(command: Any) -> Any:
         rare_option("--pool", "pool_files", type=int, metavar="N", help="Files in the pool."),
         rare_option("--data", metavar="SIZE", help="Size of the data file: 200 GB, 1.3 TB."),
         rare_option("--interval", "interval_s", type=float, metavar="S", help="Seconds (1)."),
+        rare_option(
+            "--each-server",
+            is_flag=True,
+            help="One target for each OST and MDT of a Lustre.",
+        ),
         rare_option(
             "--kind",
             "kinds",
@@ -72,13 +78,16 @@ def check(directories: tuple[str, ...], store: str | None, as_json: bool, **chos
     from venturi.cli.console import stdout_console
     from venturi.model.probe import ProbeCheck
     from venturi.probe.cost import cost_of
+    from venturi.probe.placement import placed
     from venturi.report.probe_text import print_check
     from venturi.store.place import store_directory
 
-    targets = _targets(directories, chosen)
+    chosen_targets = placed(_targets(directories, chosen))
     place = store_directory(store)
-    costs = [cost_of(target, place) for target in targets]
-    found = ProbeCheck(schema_="venturi.probe-check/1", costs=costs)
+    costs = [cost_of(target, place) for target in chosen_targets.targets]
+    found = ProbeCheck(
+        schema_="venturi.probe-check/1", costs=costs, remarks=list(chosen_targets.remarks)
+    )
     if as_json:
         click.echo(found.to_json(indent=1))
     else:
@@ -114,14 +123,20 @@ def run(
     """
     from venturi.execute.stopping import Stopping
     from venturi.probe.cost import cost_of
+    from venturi.probe.placement import place as place_directory
+    from venturi.probe.placement import placed
     from venturi.probe.session import Session
     from venturi.store.place import store_directory
 
-    targets = _targets(directories, chosen)
-    place = store_directory(store)
+    found = placed(_targets(directories, chosen))
+    for remark in found.remarks:
+        click.echo(f"venturi: {remark}", err=True)
+    targets, place = found.targets, store_directory(store)
     costs = [cost_of(target, place) for target in targets]
     _refuse_without_room(costs, place)
     _ask_for_consent(costs, yes)
+    for target in targets:
+        place_directory(target)
     session = Session(place, targets, lambda text: click.echo(f"venturi: {text}", err=True))
     stopping = Stopping()
     with stopping.listening():
@@ -423,7 +438,8 @@ def remove(names: tuple[str, ...], yes: bool, store: str | None) -> int:
 
     What was measured stays in the store.
     """
-    from venturi.probe.place import known_targets
+    from venturi.probe.place import known_targets, target_of
+    from venturi.probe.placement import unplace
     from venturi.probe.remove import forget_rings, remove_made
     from venturi.store.place import store_directory
 
@@ -441,6 +457,7 @@ def remove(names: tuple[str, ...], yes: bool, store: str | None) -> int:
             code = ExitCode.TARGET
         else:
             forget_rings(folder)
+            unplace(target_of(folder))
     return code
 
 
@@ -449,7 +466,7 @@ def _targets(directories: tuple[str, ...], chosen: dict[str, Any]) -> Any:
 
     config = chosen.pop("config")
     is_small = chosen.pop("small")
-    given = {name: value for name, value in chosen.items() if value not in (None, ())}
+    given = {n: value for n, value in chosen.items() if value is not False and value not in _UNSET}
     if config is not None and not directories and (is_small or given):
         options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
         name = "small" if is_small else next(iter(given))
@@ -466,7 +483,9 @@ def _refuse_without_room(costs: list[Any], store: Path) -> None:
     """Raise TargetProblem where files do not fit that are not there yet."""
     from venturi.probe.cost import check_room
     from venturi.probe.place import TARGET_NAME, probe_folder
+    from venturi.probe.placement import check_room_together
 
+    check_room_together([cost.target for cost in costs])
     for cost in costs:
         if not (probe_folder(store) / cost.target.name / TARGET_NAME).exists():
             check_room(cost)

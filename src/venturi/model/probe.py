@@ -58,6 +58,24 @@ class ProbeDurability(StrEnum):
     BUFFERED = "buffered"
 
 
+class ProbeServerKind(StrEnum):
+    """What a server of Lustre holds."""
+
+    OST = "ost"
+    """Data."""
+    MDT = "mdt"
+    """Names."""
+
+
+class ProbeServer(Document):
+    """The server of a parallel file system on which a target's files are placed."""
+
+    kind: ProbeServerKind
+    index: Count
+    name: str
+    """As the file system calls it: `scratch-OST0003`."""
+
+
 class ProbeTarget(Document):
     """One storage target and how it is watched."""
 
@@ -76,6 +94,10 @@ class ProbeTarget(Document):
     block_bytes: Annotated[int, Field(ge=4096, le=2**26, multiple_of=4096)] = BLOCK_BYTES
     durability: ProbeDurability = ProbeDurability.AUTO
     """`auto`: direct where the file system has it, else fdatasync."""
+    each_server: bool = False
+    """In place of this target one for each server: data on each OST, names on each MDT."""
+    server: ProbeServer | None = None
+    """Where its directory places what is made in it; set by the probe."""
     back_off: bool = True
     """A tenth of the rate while every operation is late or fails for more than a minute."""
     ring_days: Annotated[float, Field(gt=0, le=60)] = 7
@@ -140,6 +162,8 @@ class ProbeCost(Document):
     """The store is on the file system that is probed."""
     calls: dict[ProbeOperation, list[str]]
     """System calls of one operation, in order."""
+    placement: list[str] = []
+    """Commands that make its directory at the first start."""
 
     @property
     def needs_consent(self) -> bool:
@@ -152,6 +176,8 @@ class ProbeCheck(Document):
 
     schema_: Literal["venturi.probe-check/1"] = Field("venturi.probe-check/1", alias="schema")
     costs: list[ProbeCost]
+    remarks: list[str] = []
+    """On servers that are left out."""
 
 
 class ProbeStatistic(StrEnum):

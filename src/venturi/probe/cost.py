@@ -16,6 +16,7 @@ from venturi.model.probe import (
     ProbeTarget,
 )
 from venturi.model.units import size_text
+from venturi.probe.placement import commands_for
 from venturi.probe.ring import HEADER_BYTES, SAMPLE
 
 _DAY_S = 86_400
@@ -42,6 +43,8 @@ def kind_of(operation: ProbeOperation) -> ProbeKind:
 def cost_of(target: ProbeTarget, store: Path) -> ProbeCost:
     """Return what a target costs. Raises TargetProblem where it cannot be watched at all."""
     directory = Path(target.directory)
+    if target.server is not None and not directory.exists():
+        directory = directory.parent  # it is made at the first start
     check_directory(directory)
     system, space = file_system_of(directory), os.statvfs(directory)
     per_day = _DAY_S / target.interval_s
@@ -64,6 +67,7 @@ def cost_of(target: ProbeTarget, store: Path) -> ProbeCost:
         + round(a_day * target.ring_days) * SAMPLE.size,
         shares_disk=_nearest(store).stat().st_dev == directory.stat().st_dev,
         calls={one: _calls(one, target.durability) for one in operations},
+        placement=[" ".join(words) for words in commands_for(target)],
     )
 
 

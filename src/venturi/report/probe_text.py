@@ -53,11 +53,16 @@ def print_check(check: ProbeCheck, console: Console, units: Units = Units.IEC) -
         out.wrapped(
             "local disk  ", f"{quantity.size(cost.local_bytes, units)} of rings in the store"
         )
+        if target.server is not None:
+            out.wrapped("server      ", f"{target.server.name}, alone")
+            out.wrapped("first start ", "; ".join(cost.placement))
         for operation, calls in cost.calls.items():
             out.wrapped(f"{operation.value:<10}  ", ", ".join(calls))
         for text in _check_warnings(cost):
             out.wrapped("- ", text, "bold yellow")
         out.line()
+    for text in check.remarks:
+        out.wrapped("- ", text, "bold yellow")
 
 
 def _check_warnings(cost: ProbeCost) -> list[str]:
