@@ -28,8 +28,9 @@ def test_no_order_is_stronger_than_its_bound(
     orders = np.argsort(np.random.default_rng(seed).random((20, count)), axis=1)
     orders = np.concatenate((orders, np.arange(count)[None]))
     strength = change_point._strongest(values, orders, change_point.SHORTEST)[0]
-    bound = change_point._StrengthBound(values, change_point.SHORTEST).of(orders)
-    assert (bound >= strength * (1 - 1e-5) - 1e-9).all()
+    for grid in change_point._GRIDS:
+        bound = change_point._StrengthBound(values, change_point.SHORTEST, grid).of(orders)
+        assert (bound >= strength * (1 - 1e-5) - 1e-9).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -64,5 +65,16 @@ def test_a_clean_step_leaves_hardly_a_shuffle_to_compute() -> None:
     values = series(1, 400, 0.3, 9)
     strength = change_point._strongest(values, np.arange(400)[None], change_point.SHORTEST)[0][0]
     orders = np.argsort(np.random.default_rng(2).random((200, 400)), axis=1)
-    bound = change_point._StrengthBound(values, change_point.SHORTEST).of(orders)
+    finest = change_point._GRIDS[-1]
+    bound = change_point._StrengthBound(values, change_point.SHORTEST, finest).of(orders)
+    assert (bound >= strength).mean() < 0.05
+
+
+def test_a_high_step_in_the_middle_is_told_by_the_few_places_of_the_coarsest_bound() -> None:
+    values = np.random.default_rng(1).normal(0, 0.03, 500)
+    values[300:] -= 0.2
+    strength = change_point._strongest(values, np.arange(500)[None], change_point.SHORTEST)[0][0]
+    orders = np.argsort(np.random.default_rng(2).random((200, 500)), axis=1)
+    coarsest = change_point._GRIDS[0]
+    bound = change_point._StrengthBound(values, change_point.SHORTEST, coarsest).of(orders)
     assert (bound >= strength).mean() < 0.05

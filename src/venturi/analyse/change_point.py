@@ -31,8 +31,9 @@ _FIRST = 4
 _MANY = 64
 """From so many values on it pays to bound what a shuffle can show before it is computed, and not to
 compute all distances."""
-_GRID = 4
-"""Places at which shuffles are looked at are a fourth of their distance to the nearer end apart."""
+_GRIDS = (1, 4)
+"""Places at which shuffles are looked at are their distance to the nearer end apart, and for those
+that this leaves a fourth of it: where a step is high, few are left."""
 _MARGIN = 0.999
 """Of a bound, for rounding."""
 _ROUNDING = 1e-9
@@ -166,16 +167,17 @@ def _is_more_than_chance(values: NDArray[np.float64], strength: float, shortest:
     allowed = int(ALPHA * (SHUFFLES + 1)) - 1
     as_strong = strength * (1.0 - _ROUNDING) - _ROUNDING**2
     batch = max(1, min(_BATCH, _MOST_CELLS // n))
-    bound = _StrengthBound(values, shortest) if n >= _MANY else None
+    bounds = [_StrengthBound(values, shortest, grid) for grid in _GRIDS if n >= _MANY]
     done = stronger = 0
     while done < SHUFFLES:
         count = min(batch, SHUFFLES - done, max(done, _FIRST))
         orders = np.argsort(chance.random((count, n)), axis=1)
         done += count
-        if bound is not None:
-            orders = orders[bound.of(orders) >= _MARGIN * strength]
-            if not len(orders):
-                continue
+        for bound in bounds:
+            if len(orders):
+                orders = orders[bound.of(orders) >= _MARGIN * strength]
+        if not len(orders):
+            continue
         stronger += int((_strongest(values, orders, shortest)[0] >= as_strong).sum())
         if stronger > allowed:
             return False
@@ -192,7 +194,7 @@ class _StrengthBound:
     place further C grows by one step, so the norm grows by the longest step at most.
     """
 
-    def __init__(self, values: NDArray[np.float64], shortest: int) -> None:
+    def __init__(self, values: NDArray[np.float64], shortest: int, grid: int) -> None:
         n = len(values)
         self._sorted = np.argsort(values, kind="stable")
         self._weights = 2.0 * np.diff(values[self._sorted])
@@ -202,7 +204,7 @@ class _StrengthBound:
         rest = above.sum() - np.cumsum(above)
         ends = np.concatenate(([0.0], below)) + np.concatenate(([above.sum()], rest))
         longest = math.sqrt(float(ends.max()))
-        self._grid = self._places(n, shortest)
+        self._grid = self._places(n, shortest, grid)
         every = np.arange(shortest, n - shortest + 1)
         self._factor = n / (every * (n - every))
         after = np.searchsorted(self._grid, every)
@@ -210,12 +212,12 @@ class _StrengthBound:
         self._reach = tuple(longest * np.abs(every - self._grid[end]) for end in self._ends)
 
     @staticmethod
-    def _places(n: int, shortest: int) -> NDArray[np.intp]:
+    def _places(n: int, shortest: int, grid: int) -> NDArray[np.intp]:
         """Few places from the first to the last one, denser at the ends."""
         found = [shortest]
         while found[-1] < n - shortest:
             room = min(found[-1], n - found[-1])
-            found.append(min(found[-1] + max(1, room // _GRID), n - shortest))
+            found.append(min(found[-1] + max(1, room // grid), n - shortest))
         return np.array(found)
 
     def of(self, orders: NDArray[np.intp]) -> NDArray[np.float64]:
