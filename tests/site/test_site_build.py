@@ -192,7 +192,7 @@ def test_where_parquet_cannot_be_written_the_page_says_so(
 ) -> None:
     from venturi.site import page
 
-    monkeypatch.setattr(page, "is_parquet_written", lambda: False)
+    monkeypatch.setattr(page, "can_write_parquet", lambda: False)
     store, place = small(tmp_path)
     made(place, store)
     assert not list((place / "data").glob("*.parquet"))

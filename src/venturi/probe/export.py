@@ -13,10 +13,10 @@ from venturi.model.error import UserError
 from venturi.model.probe import OPERATIONS
 from venturi.probe.columns import Array
 from venturi.probe.keep import samples_between
-from venturi.probe.parquet import write_parquet
 from venturi.probe.place import target_of
 from venturi.probe.sample import COLUMNS, joined
 from venturi.probe.span import Span
+from venturi.store.parquet import write_parquet
 
 FLAG_NAMES = (
     "failed",
@@ -50,7 +50,7 @@ def export_rows(folder: Path, span: Span, output: str | None) -> None:
 
 
 def export_parquet(folder: Path, span: Span, output: str | None) -> None:
-    """Write samples as one Parquet file. Raises UserError without a name and without DuckDB."""
+    """Write samples as one Parquet file. Raises UserError without a name and without a library."""
     if output is None:
         raise UserError("Parquet goes into a file", "name it with -o FILE")
     parts = [

@@ -19,10 +19,10 @@ import numpy as np
 from venturi.model.error import UserError
 from venturi.model.probe import ProbeKind, ProbeTarget
 from venturi.probe.columns import Array, read_columns, read_facts, write_columns
-from venturi.probe.parquet import write_parquet
 from venturi.probe.place import ring_path, target_of
 from venturi.probe.rollup import DAY_NS, day_begin_ns, day_name, hours_of, minutes_of
 from venturi.probe.sample import COLUMNS, from_ring, from_segment, rounded
+from venturi.store.parquet import write_parquet
 
 SAMPLES, MINUTES, HOURS = "samples", "minutes", "hours"
 _MINUTE_DAYS = 730

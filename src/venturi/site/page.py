@@ -54,11 +54,12 @@ from venturi.report.site import (
 from venturi.site.data_script import run_script, session_script
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
-from venturi.site.parquet import is_parquet_written, parquet_of
+from venturi.site.parquet import parquet_of
 from venturi.site.probe import FoundProbe
 from venturi.site.run_index import KnownRun
 from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
+from venturi.store.parquet import can_write_parquet
 
 PageOf = Callable[[Any, Units], Page]
 LINKS = (
@@ -87,7 +88,7 @@ class SitePages:
     ) -> None:
         self._title = title
         self._drawing = drawing
-        self._has_parquet = is_parquet_written()
+        self._has_parquet = can_write_parquet()
         self._units = units
         self._folder = folder
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,19 +10,16 @@ import numpy as np
 
 from venturi.model.history import Series
 from venturi.model.workload import Scalar
-from venturi.probe.columns import Array
-from venturi.probe.parquet import can_write_parquet, write_parquet
+from venturi.store.parquet import Array, write_parquet
 
-_FIXED = ("started", "session", "machine", "step", "metric", "condition", "unit")
-
-
-def is_parquet_written() -> bool:
-    """Whether PyArrow or DuckDB is installed."""
-    return _has_arrow() or can_write_parquet()
-
-
-def _has_arrow() -> bool:
-    return importlib.util.find_spec("pyarrow") is not None
+_OF_SERIES = {
+    "machine": "machine",
+    "name": "step",
+    "metric": "metric",
+    "condition": "condition",
+    "unit": "unit",
+}
+"""Columns by what they are of a series."""
 
 
 def parquet_of(series: Sequence[Series]) -> bytes:
@@ -36,25 +31,20 @@ def parquet_of(series: Sequence[Series]) -> bytes:
     columns = _columns(series)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "data.parquet")
-        if _has_arrow():
-            arrow = importlib.import_module("pyarrow")
-            importlib.import_module("pyarrow.parquet").write_table(
-                arrow.table(dict(columns)), path, compression="zstd"
-            )
-        else:
-            write_parquet(path, columns, is_needed=True)
+        write_parquet(path, columns, is_needed=True)
         return path.read_bytes()
 
 
 def _columns(series: Sequence[Series]) -> Mapping[str, Array]:
     rows = [(one, session) for one in series for session in one.sessions]
-    text = [
-        (s.started, s.session, one.machine, one.name, one.metric, one.condition, one.unit)
-        for one, s in rows
-    ]
+    counts = [len(one.sessions) for one in series]
     columns: dict[str, Array] = {
-        name: np.array([row[index] for row in text], object) for index, name in enumerate(_FIXED)
+        "started": np.array([session.started for _, session in rows], object),
+        "session": np.array([session.session for _, session in rows], object),
     }
+    for name, column in _OF_SERIES.items():
+        of_series = np.array([getattr(one, name) for one in series], object)
+        columns[column] = np.repeat(of_series, counts)
     columns["value"] = np.array([session.value for _, session in rows], np.float64)
     columns["repetitions"] = np.array([session.repetitions for _, session in rows], np.int64)
     columns["ranks"] = np.array([one.ranks for one, _ in rows], np.int64)
