@@ -16,7 +16,7 @@ from venturi.report.site import address
 from venturi.site.subject import metric_name
 
 _DIGITS = 7
-"""Of a run's figures, which are shown with three."""
+"""Of figures, which are shown with three; more would be half of what goes over the line."""
 
 
 def session_script(found: SiteWorkload) -> str:
@@ -37,7 +37,7 @@ def session_script(found: SiteWorkload) -> str:
                     sessions.setdefault((session.session, session.started), len(sessions))
                     for session in one.sessions
                 ],
-                "values": [session.value for session in one.sessions],
+                "values": [_figure(session.value) for session in one.sessions],
                 "repetitions": repetitions[0] if len(set(repetitions)) == 1 else repetitions,
             }
         )
@@ -62,11 +62,15 @@ def run_script(machine: str, results: Sequence[Result]) -> str:
         measures = []
         for name, measure in one.metrics.items():
             metric = (metric_name(name, measure.condition), measure.unit)
-            values = [float(f"{value:.{_DIGITS}g}") for value in measure.values]
+            values = map(_figure, measure.values)
             measures.append([metrics.setdefault(metric, len(metrics)), *values])
         rows.append([one.id, one.started, machine, points.setdefault(point, len(points)), measures])
     data = {"points": list(map(json.loads, points)), "metrics": list(metrics), "runs": rows}
     return f"(globalThis.venturiRuns ||= []).push({_json(data)});\n"
+
+
+def _figure(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def _json(data: object) -> str:

@@ -5,6 +5,7 @@
   if (!data || !place) return;
   const SVG = "http://www.w3.org/2000/svg";
   const MOST_ROWS = 500;
+  const MOST_MARKS = 200;  // of more, the dots of a line are one path
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#59626d"];
   const WIDTH = 900, HEIGHT = 340, LEFT = 90, RIGHT = 20, TOP = 24, BOTTOM = 40;
 
@@ -23,15 +24,19 @@
     return Number(found[1]) * (powers[found[2]] || 1);
   };
 
-  const rows = seriesOf(data).flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
+  // Rows of a series share its fields, and what is asked of fields is asked of each series once.
+  const series = seriesOf(data).filter((one) => one.sessions.length).map((one) => ({ ...one,
+    fields: { machine: one.machine, ranks: one.ranks, step: one.step, ...one.parameters } }));
+  const rows = series.flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
     machine: one.machine, metric: one.metric, unit: one.unit, started, value, repetitions,
-    fields: { machine: one.machine, ranks: one.ranks, step: one.step, ...one.parameters },
+    fields: one.fields,
   })));
-  const metrics = [...new Set(rows.map((row) => row.metric))];
-  const fields = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))].filter(
-    (name) => new Set(rows.map((row) => row.fields[name])).size > 1 || name === "machine");
-  const along = fields.filter((name) => rows.every((row) => numeric(row.fields[name]) !== null));
-  const machines = [...new Set(rows.map((row) => row.machine))];
+  const metrics = [...new Set(series.map((one) => one.metric))];
+  const fields = [...new Set(series.flatMap((one) => Object.keys(one.fields)))].filter(
+    (name) => new Set(series.map((one) => one.fields[name])).size > 1 || name === "machine");
+  const along = fields.filter((name) => series.every((one) => numeric(one.fields[name]) !== null));
+  const machines = [...new Set(series.map((one) => one.machine))];
+  const moments = new Map(data.sessions.map(([, started]) => [started, Date.parse(started)]));
 
   const state = new URLSearchParams(location.hash.slice(1));
   const controls = element("div", { className: "controls" });
@@ -63,13 +68,14 @@
   const status = element("p", { className: "finding", role: "status" });
   const table = element("div", { className: "scroll", tabIndex: 0 });
   const links = element("p", {});
+  let waiting = 0;
   place.replaceChildren(controls, status, picture, links, table);
 
   const chosen = () => rows.filter((row) => row.metric === metric.value
     && (!machine.value || row.machine === machine.value)
     && (!from.value || row.started.slice(0, 10) >= from.value)
     && (!to.value || row.started.slice(0, 10) <= to.value));
-  const x = (row) => over.value ? numeric(row.fields[over.value]) : Date.parse(row.started);
+  const x = (row) => over.value ? numeric(row.fields[over.value]) : moments.get(row.started);
   const label = (row) => by.value ? String(row.fields[by.value] ?? "not said") : metric.value;
 
   function draw() {
@@ -89,17 +95,26 @@
       : "No session is chosen.";
     const svg = chart(found, groups, unit);
     picture.replaceChildren(svg);
-    const texts = { CSV: csv(found), JSON: JSON.stringify(found, null, 1),
-                    SVG: new XMLSerializer().serializeToString(svg) };
+    const texts = { CSV: () => csv(found), JSON: () => JSON.stringify(found, null, 1),
+                    SVG: () => new XMLSerializer().serializeToString(svg) };
     links.replaceChildren("Take it along: ");
     for (const [name, text] of Object.entries(texts)) {
       const link = element("a", { href: "#", download: `${metric.value}.${name.toLowerCase()}` }, name);
       link.addEventListener("click", () => {
-        link.href = URL.createObjectURL(new Blob([text]));
+        link.href = URL.createObjectURL(new Blob([text()]));
       }, { once: true });
       links.append(link, " ");
     }
-    list(found, unit);
+    waiting += 1;
+    if (found.length <= MOST_ROWS) list(found, unit);
+    else later(() => list(found, unit));
+  }
+
+  // A long table comes once the picture is painted; of several that wait, the last one.
+  function later(then) {
+    const own = waiting;
+    table.replaceChildren();
+    requestAnimationFrame(() => setTimeout(() => { if (own === waiting) then(); }));
   }
 
   function chart(found, groups, unit) {
@@ -132,7 +147,11 @@
         svg.append(drawn("polyline", { points: points.join(" "), fill: "none", stroke: colour,
           "stroke-dasharray": ["", "6 3", "2 2", "8 2 2 2"][index % 4] }));
       }
-      for (const point of points) {
+      if (points.length > MOST_MARKS) {
+        svg.append(drawn("path", { d: points.map((point) => `M${point}h0`).join(""), fill: "none",
+          stroke: colour, "stroke-width": [7, 6][index % 2],
+          "stroke-linecap": ["round", "square"][index % 2] }));
+      } else for (const point of points) {
         const [cx, cy] = point.split(",");
         const mark = [["circle", { cx, cy, r: 3.5 }],
           ["rect", { x: cx - 3, y: cy - 3, width: 6, height: 6 }]][index % 2];
