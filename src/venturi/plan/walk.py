@@ -88,14 +88,15 @@ class TurnsThatDiffer:
     def __init__(self, slots_used: Callable[[p.For], set[int]], why: str) -> None:
         self._slots_used = slots_used
         self._why = why
-        self._known: dict[int, tuple[p.For, bool]] = {}
+        self._known: dict[int, tuple[p.For, set[int], bool]] = {}
+        """Of each loop, the slots that matter in it, and whether its turns differ."""
         self._turns = 0
 
     def __call__(self, loop: p.For, turns: range) -> Turns:
         """Choose the turns of a loop."""
-        if not self.differ(loop):
+        _, used, differ = self._of(loop)
+        if not differ:
             return ((turns[0], len(turns)),)
-        used = self._slots_used(loop)
         if loop.columns and loop.variable not in used:
             return LoopRows(loop).distinct(used, turns)
         self._turns += len(turns)
@@ -105,11 +106,14 @@ class TurnsThatDiffer:
 
     def differ(self, loop: p.For) -> bool:
         """Whether the turns of a loop are followed one by one."""
+        return self._of(loop)[2]
+
+    def _of(self, loop: p.For) -> tuple[p.For, set[int], bool]:
         known = self._known.get(id(loop))
         if known is None:
-            known = (loop, bool(variables_of(loop) & self._slots_used(loop)))
-            self._known[id(loop)] = known
-        return known[1]
+            used = self._slots_used(loop)
+            known = self._known[id(loop)] = (loop, used, bool(variables_of(loop) & used))
+        return known
 
 
 def chosen_step(view: RankView, choice: p.Choose) -> p.Step:
