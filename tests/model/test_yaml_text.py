@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from importlib import resources
 from pathlib import Path
 
 import pytest
+import yaml
 
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
-from venturi.model.yaml_text import load_yaml, parse_yaml
+from venturi.model.yaml_text import _composed, load_yaml, parse_yaml
 
 GOOD = """\
 workload: 1
@@ -72,3 +75,44 @@ def test_missing_and_binary_files(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="not a text file"):
         load_yaml(tmp_path / "b.yaml", Workload)
+
+
+SHIPPED = sorted(Path(str(resources.files("venturi"))).rglob("*.yaml"))
+ODD = ["\t", "\ufeff", "?", "? ", ":", ": ", "{", "}", "[", "]", ",", "#", " #", "&a ", "*a", "!x "]
+ODD += ["'", '"', "|", ">", "- ", "\n", "%", "@", "---\n", "\x00", "\x85", "<<: ", "\r", "\\"]
+
+
+def graph(text: str, *, own: bool) -> object:
+    """What is read of a text: tags, values, quotes and lines; None if it is refused.
+
+    An empty value may stand on the line of its key or on that of what follows.
+    """
+
+    def of(node: yaml.Node) -> object:
+        line = node.start_mark.line if node.value != "" else None
+        if isinstance(node, yaml.ScalarNode):
+            return node.tag, node.value, bool(node.style), line
+        if isinstance(node, yaml.SequenceNode):
+            return node.tag, line, [of(child) for child in node.value]
+        return node.tag, line, [(of(key), of(value)) for key, value in node.value]
+
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader) if own else _composed(text)
+    except (yaml.YAMLError, RecursionError):
+        return None
+    return of(node) if node is not None else ""
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_libyaml_reads_the_same(path: Path) -> None:
+    """What ships, and eight texts that follow from each by putting something odd into it."""
+    text = path.read_text("utf-8")
+    assert graph(text, own=False) == graph(text, own=True)
+    draw = random.Random(path.stem)
+    lines = text.splitlines(keepends=True)
+    for _ in range(8):
+        begin = draw.randrange(len(lines))
+        part = "".join(lines[begin : begin + 8])
+        at = draw.randrange(len(part))
+        spoilt = part[:at] + draw.choice(ODD) + part[at:]
+        assert graph(spoilt, own=False) == graph(spoilt, own=True), spoilt
