@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import warm_start
+
 
 def venturi(folder: Path, *words: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end and returns what it said."""
-    return subprocess.run(
+    return warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=folder,
         capture_output=True,

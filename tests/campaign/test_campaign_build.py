@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import warm_start
+
 CAMPAIGN = """
 campaign: 1
 name: %s
@@ -70,7 +72,7 @@ class Site:
     def run(self, name: str, version: str, *words: str) -> subprocess.CompletedProcess[str]:
         (self.folder / f"{name}.yaml").write_text(CAMPAIGN % (name, version))
         line = ("run", f"{name}.yaml", "-d", "data", "--on", "m.yaml", "--json", "-q", *words)
-        return subprocess.run(
+        return warm_start.run(
             [sys.executable, "-m", "venturi", "campaign", *line],
             cwd=self.folder,
             env=os.environ | {"VENTURI_STORE": str(self.folder / "store")},

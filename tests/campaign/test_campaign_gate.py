@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+
+import warm_start
 
 COMMAND = """
 campaign: 1
@@ -48,7 +49,7 @@ def run(folder: Path, campaign: str, workload: str = "") -> tuple[int, dict[str,
     (folder / "written.yaml").write_text(workload)
     (folder / "target").mkdir()
     line = [sys.executable, "-m", "venturi", "campaign", "run", "gated.yaml", "-d", "target"]
-    done = subprocess.run(
+    done = warm_start.run(
         [*line, "-q", "--json", "--junit", "junit.xml"],
         cwd=folder,
         capture_output=True,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import warm_start
 from venturi.campaign.limit import check_limits
 from venturi.model.campaign import CampaignEstimate, PlannedPoint
 from venturi.model.error import TargetProblem, UserError
@@ -66,7 +66,7 @@ def test_commands_say_what_they_write(tmp_path: Path) -> None:
         " steps: {run: {command: 'true', writes: n * 1 EiB, files: n}}}"
     )
     words = ["run", "c.yaml", "-d", "data", "-q"]
-    done = subprocess.run(
+    done = warm_start.run(
         [sys.executable, "-m", "venturi", "campaign", *words],
         cwd=tmp_path,
         capture_output=True,

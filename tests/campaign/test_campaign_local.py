@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import warm_start
+
 SWEEP = """
 campaign: 1
 name: sweep
@@ -59,21 +61,33 @@ class Place:
         self.data.mkdir()
         (folder / "c.yaml").write_text(text)
 
+        self._environment = {**os.environ, "VENTURI_STORE": str(folder / "store")}
+
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "venturi", "campaign", *words],
             cwd=self.folder,
-            env={**os.environ, "VENTURI_STORE": str(self.folder / "store")},
+            env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return warm_start.run(
+            [sys.executable, "-m", "venturi", "campaign", *words],
+            cwd=self.folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
     def json(self, *words: str, code: int = 0) -> dict[str, Any]:
-        command = self.start(*words, "--json")
-        out, err = command.communicate(timeout=600)
-        assert command.returncode == code, err + out
-        result: dict[str, Any] = json.loads(out)
+        done = self.run(*words, "--json")
+        assert done.returncode == code, done.stderr + done.stdout
+        result: dict[str, Any] = json.loads(done.stdout)
         return result
 
 
@@ -178,10 +192,9 @@ def test_a_damaged_word_of_a_job_is_named_and_mended_as_it_says(tmp_path: Path) 
     place.json("run", "c.yaml", "-d", "data", "-q")
     home = tmp_path / "slow.campaign" / "tasks" / "run-0002" / "r1"
     (home / "ended.json").write_text('{"ending":')
-    status = place.start("status", "c.yaml")
-    _, err = status.communicate(timeout=600)
+    status = place.run("status", "c.yaml")
     assert status.returncode == 2
-    assert "run-0002/r1/ended.json: damaged" in err
+    assert "run-0002/r1/ended.json: damaged" in status.stderr
     shutil.rmtree(home)
     assert place.json("resume", "c.yaml", "-q")["states"] == {"done": 3}
     assert (place.data / "ran-2").read_text() == "x\nx\n"
@@ -250,17 +263,16 @@ def test_a_wrong_file_is_one_sentence(tmp_path: Path, change: tuple[str, str], s
     """Nothing is left of a campaign whose file is wrong."""
     assert change[0] in SWEEP
     place = Place(tmp_path, SWEEP.replace(*change))
-    command = place.start("run", "c.yaml", "-d", "data", "-q")
-    _, err = command.communicate(timeout=600)
+    command = place.run("run", "c.yaml", "-d", "data", "-q")
     assert command.returncode == 2
-    assert said in err
-    assert "Traceback" not in err
+    assert said in command.stderr
+    assert "Traceback" not in command.stderr
     assert not list(tmp_path.glob("*campaign*"))
     assert not list(tmp_path.glob(".*"))
 
 
 def _reported(place: Place) -> str:
-    subprocess.run(
+    warm_start.run(
         [sys.executable, "-m", "venturi", "report", "sweep.campaign", "-o", "page.html"],
         cwd=place.folder,
         check=True,

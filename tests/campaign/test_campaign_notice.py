@@ -22,6 +22,8 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from slurm_daemon import free_port
 
+import warm_start
+
 CAMPAIGN = """
 campaign: 1
 name: nightly
@@ -124,7 +126,7 @@ class Site:
         }
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return warm_start.run(
             [sys.executable, "-m", "venturi", "campaign", *words, "--on", "m.yaml"],
             cwd=self.folder,
             env=self.environment,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
 from venturi.campaign.jube import script
 from venturi.campaign.jube.convert import Converted, convert
 from venturi.campaign.jube.node import Node
@@ -41,7 +42,7 @@ def _campaign(made: Converted) -> Campaign:
 
 
 def _venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return warm_start.run(
         [sys.executable, "-m", "venturi", "campaign", *words],
         cwd=folder,
         capture_output=True,

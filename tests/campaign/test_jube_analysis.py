@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
 from venturi.campaign.jube.convert import convert
 from venturi.campaign.jube.step import _pattern
 from venturi.campaign.metric import metrics_in
@@ -40,7 +41,7 @@ def _table(tmp_path: Path, text: str) -> list[str]:
     (tmp_path / "data").mkdir()
 
     def venturi(*words: str) -> str:
-        done = subprocess.run(
+        done = warm_start.run(
             [sys.executable, "-m", "venturi", "campaign", *words],
             cwd=tmp_path,
             capture_output=True,

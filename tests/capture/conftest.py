@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
 from venturi.model.operation import KINDS, LAYERS, NO_FILE
 from venturi.model.trace import Trace
 from venturi.model.trace_folder import Captured, read_trace
@@ -85,7 +86,7 @@ class Capture:
         folder = self.place / f"{len(list(self.place.glob('*.trace')))}.trace"
         self.here.mkdir(exist_ok=True)
         words = [*self.line(folder), *options, "--", *command]
-        done = subprocess.run(
+        done = warm_start.run(
             words, cwd=self.here, capture_output=True, text=True, timeout=limit_s, check=False
         )
         assert done.returncode == code, done.stderr + done.stdout[:500]

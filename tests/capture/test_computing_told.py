@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import warm_start
 from capture.conftest import Capture
 
 HEAD = """
@@ -92,7 +92,7 @@ def _check(capture: Capture, tmp_path: Path, program: str, least: float) -> str:
     run = capture(sys.executable, str(tmp_path / "app.py"))
     assert run.done.returncode == 0, run.done.stderr
     line = [sys.executable, "-m", "venturi", "derive", str(run.folder), "-o", "w.yaml"]
-    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = warm_start.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "w.yaml").read_text("utf-8")
     found = re.search(r"seconds_between: ([\d.]+),\s+proxy_seconds_between: ([\d.]+)", text)

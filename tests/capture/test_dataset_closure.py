@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import warm_start
 from venturi.analyse.fidelity_report import fidelity
 from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.model.operation import Kind
@@ -48,7 +49,7 @@ with h5py.File('input.h5') as file:
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`; it must succeed."""
-    done = subprocess.run(
+    done = warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=place,
         capture_output=True,

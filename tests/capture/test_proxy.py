@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import warm_start
 from venturi.analyse.fidelity_report import fidelity
 from venturi.capture.proxy import ProxyRun, run_proxy
 from venturi.derive.yaml_text import to_yaml
@@ -58,7 +59,7 @@ JUDGED = (
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`."""
-    return subprocess.run(
+    return warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=place,
         capture_output=True,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import warm_start
 from capture.conftest import Capture
 
 
@@ -50,7 +50,7 @@ def test_files_without_order(capture: Capture, tmp_path: Path, seed: int) -> Non
     (tmp_path / "io").mkdir()
     words = (["derive", str(run.folder), "-o", "w.yaml"], ["run", "w.yaml", "-d", "io", "-q"])
     for line in words:
-        done = subprocess.run(
+        done = warm_start.run(
             [sys.executable, "-m", "venturi", *line, *(["--repeat", "2"] if "run" in line else [])],
             cwd=tmp_path,
             capture_output=True,

@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+import warm_start
+
 Finished = subprocess.CompletedProcess[str]
 
 
@@ -32,7 +34,7 @@ class Cli:
         return [sys.executable, "-m", "venturi", *words]
 
     def __call__(self, *words: str, limit_s: float = 600) -> Finished:
-        return subprocess.run(
+        return warm_start.run(
             self.line(*words),
             capture_output=True,
             text=True,
@@ -69,8 +71,9 @@ class Cli:
         ]
 
     def records(self) -> list[dict[str, Any]]:
-        """All records of the store."""
-        return [json.loads(p.read_text()) for p in sorted(self.store.glob("runs/*/record.json"))]
+        """All records of the store, as they were made; ids tell that by the second only."""
+        made = sorted(self.store.glob("runs/*/record.json"), key=lambda p: p.stat().st_mtime_ns)
+        return [json.loads(path.read_text()) for path in made]
 
 
 def told(done: Finished) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
 from analyse.test_run_comparison import metric
 from capture_factory import shared_file
 from report.record_factory import record
@@ -20,7 +21,7 @@ from venturi.sources.counting import counters_of
 def venturi(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The command as a user types it."""
     command = [sys.executable, "-m", "venturi", *words]
-    return subprocess.run(
+    return warm_start.run(
         command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
 from venturi import library
 from venturi.cli.health import command as health_command
 from venturi.health.keep import keep_session, learn, sessions
@@ -19,7 +20,7 @@ from venturi.model.kernel import KERNELS
 
 def venturi(*words: str, where: Path) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "venturi", *words, "--store", str(where / "store")]
-    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=where)
+    return warm_start.run(line, capture_output=True, text=True, check=False, cwd=where)
 
 
 def session(where: Path, *words: str) -> Health:

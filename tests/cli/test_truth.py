@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import warm_start
 from cli.conftest import Cli, engines_of, wait_for
 from venturi.execute.engine import find_engine
 
@@ -105,7 +105,7 @@ def test_single_operations_are_columns_beside_the_record(cli: Cli, tmp_path: Pat
         row = next(r for r in record["phases"] if r["path"] == name and r["repetition"] == 0)
         assert latency.min() >= 0
         assert latency.max() >= row["by_operation"][kind]["latency_ns"]["min"]
-    removed = subprocess.run(
+    removed = warm_start.run(
         [sys.executable, "-m", "venturi", "results", "rm", record["id"]],
         env=cli.environment(),
         check=False,

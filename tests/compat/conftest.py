@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import warm_start
+
 Finished = subprocess.CompletedProcess[str]
 TOOLS = ("ior", "mdtest", "md-workbench", "fio")
 
@@ -53,7 +55,7 @@ class Tool:
         return found
 
     def run(self, line: Sequence[str], limit_s: float = 600) -> Finished:
-        return subprocess.run(
+        return warm_start.run(
             line,
             capture_output=True,
             text=True,

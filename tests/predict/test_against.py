@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import warm_start
 from venturi.model.document import parse_json
 from venturi.model.prediction import DOCUMENT, Prediction
 from venturi.model.statistic import median
@@ -31,7 +32,7 @@ IO = "venturi-io"
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`."""
-    return subprocess.run(
+    return warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=place,
         capture_output=True,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import warm_start
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
@@ -61,7 +61,7 @@ def record_of(text: str, tmp_path: Path) -> dict[str, Any]:
     workload = with_cold_input(parse_yaml(text, "cold", Workload))
     (tmp_path / "cold.yaml").write_text(to_yaml(workload), "utf-8")
     words = ("run", "cold.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
-    done = subprocess.run(
+    done = warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=tmp_path,
         capture_output=True,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
+import warm_start
 from capture_factory import MIB, CaptureFactory
 from venturi.capture.proxy import ProxyRun, run_proxy
 from venturi.derive.yaml_text import to_yaml
@@ -56,7 +56,7 @@ def test_a_real_run_is_replayed_call_by_call(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(PROGRAM, "utf-8")
     (tmp_path / "given").write_bytes(bytes(10_000))
     words = ("capture", "-q", "-o", "app.trace", "--", sys.executable, "app.py")
-    done = subprocess.run(
+    done = warm_start.run(
         [sys.executable, "-m", "venturi", *words], cwd=tmp_path, check=False, env=dict(os.environ)
     )
     assert done.returncode == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import warm_start
 from cli.conftest import Cli, cli, told  # noqa: F401
 from probe.conftest import Place
 from probe.history import put, samples_of
@@ -144,7 +144,7 @@ def test_a_campaign_runs_when_it_is_quiet_and_says_so_when_it_is_not(
     for name, most in (("quiet", 1.5), ("busy", 0.000001)):
         when = f"{{slowdown: {most}, over: 3 s, within: 2 s}}"
         (tmp_path / f"{name}.yaml").write_text(CAMPAIGN.format(when=when))
-        done = subprocess.run(
+        done = warm_start.run(
             [sys.executable, "-m", "venturi", "campaign", "run", f"{name}.yaml", "--json",
              "-d", str(cli.target), "--store", str(cli.store), "-o", f"{name}.campaign"],
             cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -12,6 +12,7 @@ from typing import Any
 from site_factory import store_of
 from test_site_build import content, made, pages
 
+import warm_start
 from predict.test_calibrate import around, io_seconds, kept_for, phase
 from profile_factory import curve, data, machine
 from report.record_factory import record
@@ -133,7 +134,7 @@ def typed(store: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as a user types it."""
     line = [sys.executable, "-m", "venturi", *words]
     environment = {**os.environ, "VENTURI_STORE": str(store)}
-    return subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
+    return warm_start.run(line, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_predict_run_and_build_as_typed(tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from site_factory import sessions, store_of
 
+import warm_start
+
 
 def venturi(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "venturi", "site", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+    return warm_start.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_a_build_says_what_it_did(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import warm_start
 from report.record_factory import record
 from venturi.campaign.estimate import estimate_of, spanning
 from venturi.campaign.session import CampaignRequest, planned
@@ -230,7 +231,7 @@ steps:
 
 def venturi(place: Path, *words: str, code: int = 0) -> str:
     """The command as typed, with a store in `place`."""
-    done = subprocess.run(
+    done = warm_start.run(
         [sys.executable, "-m", "venturi", *words],
         cwd=place,
         capture_output=True,
