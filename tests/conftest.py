@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 import os
 
 import pytest
@@ -19,6 +20,7 @@ __all__ = [
     "_no_sanitizer",
     "_own_store",
     "pytest_addoption",
+    "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_runtest_setup",
     "pytest_sessionfinish",
@@ -26,6 +28,12 @@ __all__ = [
     "pytest_testnodedown",
     "reports",
 ]
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, not among eleven thousand tests and all modules."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
