@@ -93,8 +93,11 @@ class Browser:
             self._events.append(self._read())
 
     def evaluate(self, script: str) -> Any:
-        """The value of an expression on the page; policies of the page do not bind it."""
-        found = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of an expression on the page, of a promise what it gives; policies of the page
+        do not bind it."""
+        found = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 

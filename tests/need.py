@@ -21,6 +21,8 @@ from typing import Any
 
 import pytest
 
+from accessibility import source_file
+
 
 @dataclass(frozen=True)
 class Need:
@@ -65,6 +67,7 @@ NEEDS = {
     "netcdf": Need("netCDF with its headers", Path("/usr/include/netcdf.h").exists),
     "pnetcdf": Need("PnetCDF with its headers", Path("/usr/include/pnetcdf.h").exists),
     "debootstrap": Need("debootstrap", _programs("debootstrap")),
+    "axe": Need("axe-core (npm)", lambda: source_file() is not None),
     "runner": Need("gitlab-ci-local", _programs("gitlab-ci-local")),
     "sanitizers": Need("engines built with sanitizers", lambda: True),
 }

@@ -5,12 +5,15 @@ from __future__ import annotations
 import struct
 import subprocess
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from record_factory import invalid, record, substituted
 
-from browser import HEADLESS, PROGRAM
+from accessibility import violations
+from browser import HEADLESS, PROGRAM, Browser
+from venturi.model.record import Record
 from venturi.report.html import render_html
 
 WIDTH, HEIGHT = 900, 1400
@@ -46,6 +49,28 @@ def _unfilter(kind: int, line: bytearray, above: bytearray, step: int) -> None:
         pa, pb, pc = abs(b - c), abs(a - c), abs(a + b - 2 * c)
         paeth = a if pa <= pb and pa <= pc else b if pb <= pc else c
         line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 0xFF
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+@pytest.mark.needs("browser", "axe")
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("records", [[record()], [record(), substituted(), invalid()]])
+def test_no_rule_of_accessibility_is_broken(
+    opened: Browser, tmp_path: Path, records: list[Record], width: int
+) -> None:
+    """With one chapter, and with several; narrow ones scroll."""
+    page = tmp_path / "page.html"
+    page.write_text(render_html(records), "utf-8")
+    for dark in (False, True):
+        opened.look(width, dark)
+        opened.open(page.as_uri())
+        assert violations(opened) == []
 
 
 @pytest.mark.needs("browser")

@@ -13,6 +13,7 @@ from test_site_build import made
 from test_site_calibration import put_forecast, put_run, runs
 from test_site_io500 import own_run
 
+from accessibility import violations
 from browser import Browser
 from firefox import Firefox
 from predict.test_calibrate import around, kept_for, phase
@@ -359,6 +360,28 @@ def test_every_control_and_link_has_a_name_and_headings_do_not_skip(
         found = browser.evaluate(levels)
         assert found[0] == 1, path
         assert found.count(1) == 1, path
+
+
+@pytest.mark.needs("axe")
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_rule_of_accessibility_is_broken(
+    browser: Browser | Firefox, site: Path, width: int, dark: bool
+) -> None:
+    browser.look(width, dark)
+    for path in kinds(site):
+        browser.open((site / path).as_uri())
+        assert violations(browser) == [], path
+
+
+@pytest.mark.needs("axe")
+def test_a_rule_that_is_broken_is_found(browser: Browser | Firefox, tmp_path: Path) -> None:
+    browser.look(1280)
+    pale = '<!DOCTYPE html><html lang="en"><title>t</title><main><h1>t</h1><p style="color:#ccc">'
+    (tmp_path / "pale.html").write_text(pale + "hardly seen</p></main>")
+    browser.open((tmp_path / "pale.html").as_uri())
+    (found,) = violations(browser)
+    assert found.startswith("serious: color-contrast: ")
 
 
 def test_an_invalid_run_shows_no_figure(browser: Browser | Firefox, site: Path) -> None:

@@ -64,7 +64,7 @@
   const machine = select("Machine", "machine", [["", "all"], ...machines.map((n) => [n, n])]);
   const from = day("From", "from"), to = day("To", "to");
 
-  const picture = element("div", { className: "plot" });
+  const picture = element("div", { className: "plot", tabIndex: 0 });
   const status = element("p", { className: "finding", role: "status" });
   const table = element("div", { className: "scroll", tabIndex: 0 });
   const links = element("p", {});
