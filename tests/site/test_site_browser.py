@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from site_factory import io500_list, result, scaling_study, sessions, store_of
@@ -193,6 +196,55 @@ def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(
     assert browser.evaluate("document.querySelector('[name=over]').value") == "ranks"
     assert browser.evaluate(marks) == len(points) + 3
     assert browser.complaints() == []
+
+
+LINKS = ("CSV", "JSON", "SVG")
+TAKEN = """(() => {
+  const made = [];
+  URL.createObjectURL = (blob) => { made.push(blob); return "#"; };
+  document.addEventListener("click", (event) => event.preventDefault(), {capture: true});
+  [...document.querySelectorAll("#explore a[download]")].find(
+    (link) => link.textContent === "WANTED").click();
+  return made[0].text();
+})()"""
+"""What a link of the page would save."""
+
+
+def test_what_is_chosen_can_be_taken_along(browser: Browser | Firefox, site: Path) -> None:
+    browser.look(1280)
+    browser.open((site / "explore/scaling.html").as_uri())
+    choose(browser, "Over", "ranks")
+    choose(browser, "Metric", "write")
+    runs = [run for run in results(site.parent / "store") if run.name == "scaling"]
+    sessions: dict[tuple[int, str, str], list[float]] = {}
+    for run in runs:
+        key = (run.ranks, str(run.parameters), run.session)
+        sessions.setdefault(key, []).extend(run.metrics["write"].values)
+    expected = sorted((key[0], median(values)) for key, values in sessions.items())
+    saved = {name: str(browser.evaluate(TAKEN.replace("WANTED", name))) for name in LINKS}
+    rows = list(csv.DictReader(io.StringIO(saved["CSV"])))
+    assert all(row["repetitions"] and row["unit"] and row["started"] for row in rows)
+    of_csv = sorted((int(row["ranks"]), float(row["write"])) for row in rows)
+    of_json = sorted((row["fields"]["ranks"], row["value"]) for row in json.loads(saved["JSON"]))
+    for ours in (of_csv, of_json):
+        assert [ranks for ranks, _ in ours] == [ranks for ranks, _ in expected]
+        assert [value for _, value in ours] == pytest.approx([v for _, v in expected], rel=1e-6)
+    picture = ElementTree.fromstring(saved["SVG"])
+    kinds = [one.tag.rpartition("}")[2] for one in picture]
+    assert kinds[:2] == ["style", "rect"], "colours of the page, and paper below them"
+    assert kinds.count("circle") + kinds.count("rect") >= len(sessions)
+
+
+def test_lines_join_sessions_that_differ_in_time_alone(
+    browser: Browser | Firefox, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "explore/scaling.html").as_uri())
+    choose(browser, "Over", "")
+    choose(browser, "Lines for each", "")
+    runs = [run for run in results(site.parent / "store") if run.name == "scaling"]
+    alike = {(run.ranks, str(run.parameters)) for run in runs}
+    assert browser.evaluate("document.querySelectorAll('.chart polyline').length") == len(alike)
 
 
 def test_intervals_in_the_browser_are_those_of_every_page(

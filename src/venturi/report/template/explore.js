@@ -96,7 +96,7 @@
     const svg = chart(found, groups, unit);
     picture.replaceChildren(svg);
     const texts = { CSV: () => csv(found), JSON: () => JSON.stringify(found, null, 1),
-                    SVG: () => new XMLSerializer().serializeToString(svg) };
+                    SVG: () => alone(svg) };
     links.replaceChildren("Take it along: ");
     for (const [name, text] of Object.entries(texts)) {
       const link = element("a", { href: "#", download: `${metric.value}.${name.toLowerCase()}` }, name);
@@ -109,6 +109,29 @@
     if (found.length <= MOST_ROWS) list(found, unit);
     else later(() => list(found, unit));
   }
+
+  // A picture that is taken along has the page's colours in it, as they are on white.
+  function alone(svg) {
+    const style = "text{fill:#59626d;font:12px sans-serif}.grid{stroke:#d5dadf}";
+    return new XMLSerializer().serializeToString(svg).replace(/^<svg[^>]*>/,
+      (head) => `${head}<style>${style}</style><rect width="100%" height="100%" fill="#fff"/>`);
+  }
+
+  // How a line and its marks look, so that no two of the first twelve differ in colour alone.
+  const look = (index) => ({ colour: COLOURS[index % COLOURS.length],
+    dash: ["", "6 3", "2 2", "8 2 2 2"][index % 4], isRound: index % 2 === 0 });
+  const mark = ({ colour, isRound }, cx, cy) => isRound
+    ? drawn("circle", { cx, cy, r: 3.5, fill: colour })
+    : drawn("rect", { x: cx - 3, y: cy - 3, width: 6, height: 6, fill: colour });
+  // Sessions that differ in nothing but time are joined; others of a group have its looks alone.
+  const joined = (own) => {
+    const lines = new Map();
+    for (const row of own) {
+      if (!lines.has(row.fields)) lines.set(row.fields, []);
+      lines.get(row.fields).push(row);
+    }
+    return [...lines.values()];
+  };
 
   // A long table comes once the picture is painted; of several that wait, the last one.
   function later(then) {
@@ -141,25 +164,24 @@
     places.forEach((value, index) => svg.append(drawn("text", { x: px(value), y: HEIGHT - 16,
       "text-anchor": over.value ? "middle" : index ? "end" : "start" }, names.get(value))));
     [...groups].forEach(([name, own], index) => {
-      const colour = COLOURS[index % COLOURS.length];
-      const points = own.map((row) => `${px(x(row)).toFixed(1)},${py(row.value).toFixed(1)}`);
+      const one = look(index);
+      const point = (row) => `${px(x(row)).toFixed(1)},${py(row.value).toFixed(1)}`;
+      for (const line of over.value ? [] : joined(own)) {
+        svg.append(drawn("polyline", { points: line.map(point).join(" "), fill: "none",
+          stroke: one.colour, "stroke-dasharray": one.dash }));
+      }
+      if (own.length > MOST_MARKS) {
+        svg.append(drawn("path", { d: own.map((row) => `M${point(row)}h0`).join(""), fill: "none",
+          stroke: one.colour, "stroke-width": one.isRound ? 7 : 6,
+          "stroke-linecap": one.isRound ? "round" : "square" }));
+      } else for (const row of own) svg.append(mark(one, ...point(row).split(",")));
+      const at = LEFT + (index % 5) * 160, level = 9 + 14 * Math.floor(index / 5);
       if (!over.value) {
-        svg.append(drawn("polyline", { points: points.join(" "), fill: "none", stroke: colour,
-          "stroke-dasharray": ["", "6 3", "2 2", "8 2 2 2"][index % 4] }));
+        svg.append(drawn("line", { x1: at - 8, x2: at + 14, y1: level, y2: level,
+          stroke: one.colour, "stroke-dasharray": one.dash }));
       }
-      if (points.length > MOST_MARKS) {
-        svg.append(drawn("path", { d: points.map((point) => `M${point}h0`).join(""), fill: "none",
-          stroke: colour, "stroke-width": [7, 6][index % 2],
-          "stroke-linecap": ["round", "square"][index % 2] }));
-      } else for (const point of points) {
-        const [cx, cy] = point.split(",");
-        const mark = [["circle", { cx, cy, r: 3.5 }],
-          ["rect", { x: cx - 3, y: cy - 3, width: 6, height: 6 }]][index % 2];
-        svg.append(drawn(mark[0], { ...mark[1], fill: colour }));
-      }
-      const at = LEFT + (index % 5) * 160;
-      svg.append(drawn("text", { x: at + 12, y: 12 + 14 * Math.floor(index / 5) }, name.slice(0, 22)),
-        drawn("rect", { x: at, y: 5 + 14 * Math.floor(index / 5), width: 8, height: 8, fill: colour }));
+      svg.append(mark(one, at + 3, level),
+        drawn("text", { x: at + 18, y: level + 3 }, name.slice(0, 22)));
     });
     return svg;
   }
