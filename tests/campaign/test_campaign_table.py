@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, ResultTable
 from venturi.model.error import UserError
 from venturi.model.output import Better
-from venturi.report.campaign_table import table_csv
+from venturi.model.workload import Scalar
+from venturi.report.campaign_table import RowsBefore, table_csv
 
 
 def _result() -> CampaignResult:
@@ -59,3 +61,21 @@ def test_a_name_that_nothing_has_is_an_error(table: ResultTable) -> None:
 def test_an_optional_column_may_be_empty() -> None:
     table = _table(["nobody"], {"of": "nobody", "optional": True})
     assert table_csv(table, _result()).splitlines() == ["n,nobody", "1,", "2,"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_row_before_is_the_first_whose_parameters_are_among_those(seed: int) -> None:
+    """As a search of all rows finds it; steps may know other parameters at other points."""
+    chance = random.Random(seed)
+    values: list[Scalar] = [1, 2, 1.0, "1", "a", 2.5]
+
+    def row(number: int) -> CampaignRow:
+        names = chance.sample("abcd", chance.randint(0, 3))
+        parameters = {name: chance.choice(values) for name in names}
+        return CampaignRow(step="s", point=f"{number}", parameters=parameters, states={})
+
+    rows = [row(number) for number in range(chance.randint(0, 40))]
+    known = RowsBefore(rows)
+    for asked in [row(-1) for _ in range(40)]:
+        among = (one for one in rows if one.parameters.items() <= asked.parameters.items())
+        assert known.of(asked) is next(among, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from venturi.model.campaign import CampaignResult, CampaignRow, ResultColumn, ResultTable
@@ -62,14 +63,36 @@ def _value(row: CampaignRow, name: str) -> Scalar | None:
     return next((metric.median for metric in row.metrics if metric.name == name), None)
 
 
-def _of_column(column: ResultColumn, row: CampaignRow, result: CampaignResult) -> Scalar | None:
+class RowsBefore:
+    """Rows of a step, among which that of another step's row is found at once."""
+
+    def __init__(self, rows: Iterable[CampaignRow]) -> None:
+        self._known: dict[tuple[str, ...], dict[tuple[Scalar, ...], tuple[int, CampaignRow]]] = {}
+        """By the names of their parameters, then by what these are: the first one, and its place
+        among the rows."""
+        for place, row in enumerate(rows):
+            names = tuple(sorted(row.parameters))
+            values = tuple(row.parameters[name] for name in names)
+            self._known.setdefault(names, {}).setdefault(values, (place, row))
+
+    def of(self, row: CampaignRow) -> CampaignRow | None:
+        """The first row whose parameters are all among those of `row`; None: there is none."""
+        found = []
+        for names, rows in self._known.items():
+            if row.parameters.keys() >= set(names):
+                found.append(rows.get(tuple(row.parameters[name] for name in names)))
+        places = [one for one in found if one is not None]
+        return min(places, key=lambda one: one[0])[1] if places else None
+
+
+def _of_column(
+    column: ResultColumn, row: CampaignRow, before: Mapping[str, RowsBefore]
+) -> Scalar | None:
     """What a column shows of a row: its own value, or that of the step before it."""
     if not column.step:
         return _value(row, column.of)
-    for other in result.rows:
-        if other.step == column.step and other.parameters.items() <= row.parameters.items():
-            return _value(other, column.of)
-    return None
+    other = before[column.step].of(row)
+    return None if other is None else _value(other, column.of)
 
 
 def _order(value: Scalar | None) -> tuple[int, float, str]:
@@ -101,7 +124,11 @@ def _unit(name: str, step: str, result: CampaignResult) -> str:
 
 def _cells(table: ResultTable, rows: list[CampaignRow], result: CampaignResult) -> list[list[str]]:
     """The cells of each row; a row without any value is left out."""
-    values = [[_of_column(column, row, result) for column in table.columns] for row in rows]
+    before = {
+        step: RowsBefore(row for row in result.rows if row.step == step)
+        for step in {column.step for column in table.columns if column.step}
+    }
+    values = [[_of_column(column, row, before) for column in table.columns] for row in rows]
     return [
         [_text(column, value) for column, value in zip(table.columns, own, strict=True)]
         for own in values
