@@ -166,7 +166,7 @@ def test_a_wrong_key_or_endpoint_is_refused_before_the_run(
         ("endpoint=ftp://x", "not the address of a server"),
         ("endpoint=http://key:secret@127.0.0.1", "not the address of a server"),
         ("prefix=../x", "is no prefix of keys"),
-        ("sign_bodies=maybe", "sign_bodies must be true or false"),
+        ("sign_bodies=maybe", "sign_bodies: must be true or false"),
     ],
 )
 def test_options_that_cannot_be(s3: S3Cli, server: Server, option: str, words: str) -> None:

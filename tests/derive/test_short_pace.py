@@ -9,7 +9,7 @@ import pytest
 from traced_run import TracedRun, check_exact, moves_of
 
 from capture_factory import CaptureFactory
-from venturi.derive.operation.pace import UNKNOWN, beside_ns, computing_ns
+from venturi.derive.operation.pace import UNKNOWN, beside_ns, between_calls
 from venturi.derive.workload import derive
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.trace import Layer, TraceSource
@@ -51,7 +51,10 @@ def gaps(ways_ns: list[int], kinds: list[Kind]) -> Column:
     """What is told of calls of one process: before each of them so long, and each takes 1 us."""
     start = np.cumsum(np.array(ways_ns) + US)
     kind = np.array([KIND_CODES[one] for one in kinds])
-    return computing_ns(np.zeros(len(kinds), np.int64), kind, start, start + US, "venturi")
+    no_rank = np.zeros(len(kinds), np.int64)
+    computing, recording = between_calls(no_rank, kind, start, start + US, "venturi")
+    assert (computing + recording)[1:].tolist() == ways_ns[1:]
+    return computing
 
 
 def test_recording_is_no_computing() -> None:

@@ -86,7 +86,7 @@ def asked_by(
         rows = order[first:last]
         rows = rows[~((table.copied[rows] > 0) & (table.kind[rows] == KIND_CODES[Kind.READ]))]
         parts.append(rows[:most])
-        between.append(_seconds_between(table.start_ns[rows[:most]], table.end_ns[rows[:most]]))
+        between.append(_seconds_between(table, rows[:most]))
     rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
     kind = table.kind[rows].copy()
     kind[table.copied[rows] > 0] = KIND_CODES[Kind.COPY]
@@ -103,12 +103,14 @@ def asked_by(
     )
 
 
-def _seconds_between(start_ns: Column, end_ns: Column) -> float:
-    """The time from one operation to the next, of all of them; where some overlap, once."""
-    if not len(start_ns):
+def _seconds_between(table: Table, rows: Column) -> float:
+    """The time from one of a rank's operations to the next, of all of them, without what recording
+    them took; where some overlap, once."""
+    if not len(rows):
         return 0.0
-    until = np.maximum.accumulate(end_ns)
-    return float(np.maximum(start_ns[1:] - until[:-1], 0).sum()) / 1e9
+    until = np.maximum.accumulate(table.end_ns[rows])
+    gaps = table.start_ns[rows[1:]] - until[:-1] - table.recording_ns[rows[1:]]
+    return float(np.maximum(gaps, 0).sum()) / 1e9
 
 
 def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:

@@ -89,24 +89,24 @@ def _spent_until(begin: Column, end: Column) -> Callable[[Column], Column]:
     return spent
 
 
-def computing_ns(
+def between_calls(
     rank: Column,
     kind: Column,
     start_ns: Column,
     end_ns: Column,
     source: str,
     beside: Column | None = None,
-) -> Column:
-    """What each rank did between its operations, which come in the order of time, before each of
-    them, less the time in calls `beside` them; UNKNOWN of the first ones, and of captures that
-    cannot know.
+) -> tuple[Column, Column]:
+    """What each rank did between its operations, which come in the order of time: the computing
+    before each of them, less the time in calls `beside` them; UNKNOWN of the first ones, and of
+    captures that cannot know. And what recording the one before took of that time.
 
     Processes that act as one rank (the commands of a pipe) compute while others of them are in
     calls; what is between the calls of all of them is the rank's.
     """
-    found = np.full(len(rank), UNKNOWN, np.int64)
+    computing, recording = np.full(len(rank), UNKNOWN, np.int64), np.zeros(len(rank), np.int64)
     if source != RECORDED_BY or not len(rank):
-        return found
+        return computing, recording
     order = np.argsort(rank, kind="stable")
     owner, start, end = rank[order], start_ns[order], end_ns[order]
     same = owner[1:] == owner[:-1]
@@ -114,8 +114,9 @@ def computing_ns(
     way = np.maximum((start + turn)[1:] - np.maximum.accumulate(end + turn)[:-1], 0)[same]
     if beside is not None:
         way = np.maximum(way - beside[order[1:][same]], 0)
-    found[order[1:][same]] = np.maximum(way - _recording_ns(way, kind[order[:-1]][same]), 0)
-    return found
+    took = np.minimum(_recording_ns(way, kind[order[:-1]][same]), way)
+    recording[order[1:][same]], computing[order[1:][same]] = took, way - took
+    return computing, recording
 
 
 def _recording_ns(way_ns: Column, kind: Column) -> Column:

@@ -24,7 +24,7 @@ from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.neighbour import follows_of
 from venturi.derive.operation.omitted import Omitted, Why, omitted
 from venturi.derive.operation.opening import NameUses, healed, makes_file
-from venturi.derive.operation.pace import beside_ns, beside_pauses, computing_ns
+from venturi.derive.operation.pace import beside_ns, beside_pauses, between_calls
 from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
@@ -137,6 +137,8 @@ class Table:
     """How long the rank computed just before, or UNKNOWN (`pace`)."""
     beside_ns: Column
     """Time since the rank's operation before in calls that are not in the table (`pace`)."""
+    recording_ns: Column
+    """Of that time, what recording the operation before took (`pace`)."""
     follows: Column
     """Whether the rank's operation just before was on the same file."""
     stretch: Column
@@ -218,7 +220,8 @@ def table_of(captured: Captured) -> Table:
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
     beside = _beside(operations, rows, own, actors)
-    computing = computing_ns(rank, kind, start, end, trace.source.format, beside)
+    source = trace.source.format
+    computing, recording = between_calls(rank, kind, start, end, source, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     offset = _places(operations, rows, moved, notes)
     size = _sizes(operations, rows, file, offset, notes)
@@ -250,6 +253,7 @@ def table_of(captured: Captured) -> Table:
         end_ns=end[order],
         way_ns=computing[order],
         beside_ns=beside[order],
+        recording_ns=recording[order],
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
