@@ -51,6 +51,8 @@ class Server:
     key_id: str
     secret: str
     requests: list[Request] = field(default_factory=list)
+    under_way: set[object] = field(default_factory=set)
+    """Requests that are worked on, one thing each."""
     answers: Callable[[Request], Answer | None] = lambda _request: None
     """What is answered instead of doing what a request asks for."""
 
@@ -103,6 +105,14 @@ class Server:
         """The server with what it is told to answer in front."""
 
         def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+            mine = object()
+            self.under_way.add(mine)
+            try:
+                return answered(environment, start)
+            finally:
+                self.under_way.discard(mine)
+
+        def answered(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
             request = Request(
                 environment["REQUEST_METHOD"],
                 environment["PATH_INFO"],

@@ -289,6 +289,8 @@ def killed(s3: S3Cli, server: Server, when: Callable[[Request], bool], **more: A
         os.kill(pid, signal.SIGKILL)
     started.communicate()
     server.answers = lambda _request: None
+    # What a server has begun goes on when the client is dead, and can end after any look.
+    wait_for(lambda: not server.under_way, 60)
 
 
 @pytest.mark.parametrize(
