@@ -2,8 +2,6 @@
 #include "execute/row_run.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <span>
 #include <variant>
 
 #include "execute/program.hpp"
@@ -15,18 +13,12 @@ namespace {
 /// To look for more than these takes long enough to be seen between two requests.
 constexpr std::uint64_t kMostRows = 1024;
 
-/// The variable that an expression is; nothing if it is more than one.
-std::optional<std::size_t> variable_of(const schema::Expression& code) {
-  if (code.size() != 1 || code.front().operator_ != schema::Operator::kVariable)
-    return std::nullopt;
-  return static_cast<std::size_t>(code.front().integer);
-}
-
-/// The column that an expression is; null if it is none.
+/// The column that an expression is; null if it is more than one, or none.
 const pattern::RowNumbers* column_of(const schema::Expression& code,
                                      const pattern::TurnColumns& columns) {
-  const auto slot = variable_of(code);
-  return slot ? columns.find(*slot) : nullptr;
+  const bool is_variable =
+      code.size() == 1 && code.front().operator_ == schema::Operator::kVariable;
+  return is_variable ? columns.find(static_cast<std::size_t>(code.front().integer)) : nullptr;
 }
 
 /// Whether a step is requests in order, with nothing beside them that counts them one by one.

@@ -141,6 +141,27 @@ OpenFile& open_of(Context& context, const schema::Transfer& step) {
   throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
 }
 
+/// What the requests of a step that ended well moved, and where the last of them ended.
+struct Moved {
+  std::uint64_t bytes = 0;
+  std::uint64_t end_bytes = 0;
+};
+
+/// Has the requests of a step made by `act`, which says what they moved, and notes what follows for
+/// the file and for those who count.
+template <class Act>
+void carry_out(Moving& moving, const Act& act) {
+  Context& context = moving.context;
+  const Charge charge(context, moving.file, moving.open.path);
+  const std::uint64_t saved_before = moving.file.storage->saved_bytes();
+  const Moved moved = act();
+  note_place(moving.file, moving.open, moving.step, moved.end_bytes);
+  context.meter().add_saved(moving.file.storage->saved_bytes() - saved_before);
+  if (!moving.writes || moving.step.sync != schema::SyncMode::kNone) return;
+  context.note_unsynced(moving.open, moved.bytes);
+  context.note_write(moving.file, &moving.open);
+}
+
 /// Meetings of the sharers of a file: which there are in a step, or to which a rank has come.
 struct Meetings {
   /// Where they make the file show their places.
@@ -164,9 +185,8 @@ void transfer(Context& context, const schema::Transfer& step, const Meetings& me
                          ? &note_rewrite(context, file, *open.history, step, size)
                          : nullptr;
   Moving moving(context, step, open, size);
-  const bool reads = step.operation == schema::Direction::kRead;
-  if (reads) keep_within(cursor, file, step, owner, size);
-  if (reads || step.reads > 0.0) context.note_read(file, owner);
+  if (!writes) keep_within(cursor, file, step, owner, size);
+  if (!writes || step.reads > 0.0) context.note_read(file, owner);
   if (step.depth == 1) moving.arrange(1);
   if (meetings.at_showing) {
     const bool is_shown = show_places(moving, cursor);
@@ -174,16 +194,13 @@ void transfer(Context& context, const schema::Transfer& step, const Meetings& me
     if (!is_shown) return;
   }
   came.at_calls = true;
-  const Charge charge(context, file, open.path);
-  const std::uint64_t saved_before = file.storage->saved_bytes();
-  const std::uint64_t done = move(moving, cursor, owner, meetings.at_calls);
-  note_place(file, open, step, start + done * size);
+  std::uint64_t done = 0;
+  carry_out(moving, [&] {
+    done = move(moving, cursor, owner, meetings.at_calls);
+    return Moved{.bytes = done * size, .end_bytes = start + done * size};
+  });
   if (rewrite != nullptr) rewrite->done = done;
-  context.meter().add_saved(file.storage->saved_bytes() - saved_before);
-  if (reads) return;
-  if (step.sync == schema::SyncMode::kNone) context.note_unsynced(open, done * size);
-  note_reach(context, file, step, cursor, owner, done * size);
-  if (step.sync == schema::SyncMode::kNone) context.note_write(file, &open);
+  if (writes) note_reach(context, file, step, cursor, owner, done * size);
 }
 
 /// Writes out the whole file system: whatever was written before is persistent then.
@@ -256,16 +273,11 @@ void run_rows(Context& context, const schema::Transfer& step, const pattern::Row
     Moving moving(context, step, open, largest_bytes);
     if (!writes) context.note_read(file, owner);
     moving.arrange(1);
-    const Charge charge(context, file, open.path);
-    const std::uint64_t saved_before = file.storage->saved_bytes();
-    move_in_order(moving, cursor);
-    note_place(file, open, step, cursor.end_bytes());
-    context.meter().add_saved(file.storage->saved_bytes() - saved_before);
-    if (!writes) return;
-    file.reach.note_unlimited();
-    if (step.sync != schema::SyncMode::kNone) return;
-    context.note_unsynced(open, cursor.taken_bytes());
-    context.note_write(file, &open);
+    carry_out(moving, [&] {
+      move_in_order(moving, cursor);
+      return Moved{.bytes = cursor.taken_bytes(), .end_bytes = cursor.end_bytes()};
+    });
+    if (writes) file.reach.note_unlimited();
   });
 }
 
