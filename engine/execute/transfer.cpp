@@ -141,25 +141,22 @@ OpenFile& open_of(Context& context, const schema::Transfer& step) {
   throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
 }
 
-/// What the requests of a step that ended well moved, and where the last of them ended.
-struct Moved {
-  std::uint64_t bytes = 0;
-  std::uint64_t end_bytes = 0;
-};
-
-/// Has the requests of a step made by `act`, which says what they moved, and notes what follows for
-/// the file and for those who count.
+/// Has the requests of a step made by `act`, and notes what follows for the file and for those who
+/// count; returns the bytes that they moved in the step's direction.
 template <class Act>
-void carry_out(Moving& moving, const Act& act) {
+std::uint64_t carry_out(Moving& moving, const Act& act) {
   Context& context = moving.context;
+  const auto moved_bytes = [&] { return context.meter().tally(moving.kind).bytes; };
   const Charge charge(context, moving.file, moving.open.path);
   const std::uint64_t saved_before = moving.file.storage->saved_bytes();
-  const Moved moved = act();
-  note_place(moving.file, moving.open, moving.step, moved.end_bytes);
+  const std::uint64_t bytes_before = moved_bytes();
+  act();
+  const std::uint64_t bytes = moved_bytes() - bytes_before;
   context.meter().add_saved(moving.file.storage->saved_bytes() - saved_before);
-  if (!moving.writes || moving.step.sync != schema::SyncMode::kNone) return;
-  context.note_unsynced(moving.open, moved.bytes);
+  if (!moving.writes || moving.step.sync != schema::SyncMode::kNone) return bytes;
+  context.note_unsynced(moving.open, bytes);
   context.note_write(moving.file, &moving.open);
+  return bytes;
 }
 
 /// Meetings of the sharers of a file: which there are in a step, or to which a rank has come.
@@ -195,10 +192,9 @@ void transfer(Context& context, const schema::Transfer& step, const Meetings& me
   }
   came.at_calls = true;
   std::uint64_t done = 0;
-  carry_out(moving, [&] {
-    done = move(moving, cursor, owner, meetings.at_calls);
-    return Moved{.bytes = done * size, .end_bytes = start + done * size};
-  });
+  const std::uint64_t bytes =
+      carry_out(moving, [&] { done = move(moving, cursor, owner, meetings.at_calls); });
+  note_place(file, open, step, start + bytes);
   if (rewrite != nullptr) rewrite->done = done;
   if (writes) note_reach(context, file, step, cursor, owner, done * size);
 }
@@ -273,10 +269,8 @@ void run_rows(Context& context, const schema::Transfer& step, const pattern::Row
     Moving moving(context, step, open, largest_bytes);
     if (!writes) context.note_read(file, owner);
     moving.arrange(1);
-    carry_out(moving, [&] {
-      move_in_order(moving, cursor);
-      return Moved{.bytes = cursor.taken_bytes(), .end_bytes = cursor.end_bytes()};
-    });
+    carry_out(moving, [&] { move_in_order(moving, cursor); });
+    note_place(file, open, step, cursor.end_bytes());
     if (writes) file.reach.note_unlimited();
   });
 }

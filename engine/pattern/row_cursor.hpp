@@ -37,17 +37,14 @@ class RowCursor {
     ++rows_.first;
     --rows_.count;
     end_bytes_ = offset + bytes;
-    taken_bytes_ += bytes;
     return {offset, bytes};
   }
-  /// Of the requests that were taken: their bytes, and where the last of them ends.
-  [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
+  /// Where the last request that was taken ends.
   [[nodiscard]] std::uint64_t end_bytes() const noexcept { return end_bytes_; }
 
  private:
   Rows rows_;
   std::uint64_t end_bytes_;
-  std::uint64_t taken_bytes_ = 0;
 };
 
 }  // namespace venturi::pattern
