@@ -15,7 +15,7 @@ from venturi.model.kernel import KERNELS
 from venturi.model.plan import Interface, Option
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.option import check_options
+from venturi.plan.option import check_option
 from venturi.plan.setting import RunSettings
 
 UNITS = ["", "", "B", "KiB", " MiB", "GiB", " TiB", "kB", "KB", "MB", "mib", "s"]
@@ -94,9 +94,9 @@ class Refusals:
 def refusal(owner: str, entry: InterfaceOption, option: Option) -> str | None:
     """What the planner says of the option, as the engine would; None: it takes it."""
     try:
-        check_options([option], [entry], owner, "options")
+        check_option(option, [entry], owner, option.name)
     except UserError as error:
-        return str(error).removeprefix("options.").replace(":", "", 1)
+        return str(error).replace(":", "", 1)
     return None
 
 
@@ -112,4 +112,4 @@ def test_the_planner_takes_what_the_engine_takes(engine: Engine, tmp_path: Path,
 
 def test_every_default_is_taken() -> None:
     for owner, _, entry in owners():
-        check_options([Option(name=entry.name, value=entry.default)], [entry], owner, "options")
+        check_option(Option(name=entry.name, value=entry.default), [entry], owner, "")

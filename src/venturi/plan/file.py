@@ -22,7 +22,7 @@ from venturi.model.record import Substitution
 from venturi.model.workload import FileSpec, StripeSpec, Workload
 from venturi.plan.dataset import lower_datasets
 from venturi.plan.item import lower_tree
-from venturi.plan.option import check_options
+from venturi.plan.option import lower_options, options_of_settings
 from venturi.plan.parameter import INTERFACE_KEY
 from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import RunSettings
@@ -48,14 +48,17 @@ class Interfaces:
         """The interface that a file is reached by."""
         return self.name or spec.interface
 
+    def said_at(self, option: str) -> str:
+        """Where the command line says an option; empty: it does not."""
+        is_said = any(one.name == option for one in self.options)
+        return f"--set {INTERFACE_KEY}.{option}" if is_said else ""
+
     def options_of(self, spec: FileSpec) -> list[Option]:
         """The options in force for a file: of its own ones, for its own interface, the others."""
         if self.in_force(spec) is not spec.interface:
             return self.options
-        said = {option.name for option in self.options}
-        return [
-            own for own in options_of_settings(spec.options) if own.name not in said
-        ] + self.options
+        own = options_of_settings(spec.options)
+        return [option for option in own if not self.said_at(option.name)] + self.options
 
 
 def interfaces_of(settings: RunSettings) -> Interfaces:
@@ -116,7 +119,13 @@ def lower_file(
             "leave one of them out",
         )
     has_datasets = wanted.entry.has_datasets or shows_datasets(wanted, interfaces.options_of(spec))
-    options = _options(interfaces.options_of(spec), wanted, scope, f"{where}.options")
+    options = lower_options(
+        interfaces.options_of(spec),
+        [*wanted.entry.options, *wanted.entry.mpi_options],
+        wanted.value,
+        scope,
+        lambda option: interfaces.said_at(option) or f"{where}.options.{option}",
+    )
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
@@ -213,33 +222,6 @@ def _stripe_bytes(stripe: StripeSpec, scope: Scope, where: str) -> int:
     if size % _STRIPE_UNIT_BYTES or size > _MOST_STRIPE_BYTES:
         raise UserError(f"{where}: {size} B is no multiple of 64 KiB below 4 GiB")
     return size
-
-
-def _options(
-    options: Sequence[Option], wanted: Interface, scope: Scope, where: str
-) -> list[Option]:
-    """The options of a file, with the numbers of parameters; UserError for what the interface does
-    not take."""
-    found = [with_numbers(option, scope, f"{where}.{option.name}") for option in options]
-    check_options(found, [*wanted.entry.options, *wanted.entry.mpi_options], wanted.value, where)
-    return found
-
-
-def options_of_settings(values: Mapping[str, str | int | float | bool]) -> list[Option]:
-    """Settings as the engine reads them."""
-    return [
-        Option(name=key, value=str(value).lower() if isinstance(value, bool) else str(value))
-        for key, value in values.items()
-    ]
-
-
-def with_numbers(option: Option, scope: Scope, where: str) -> Option:
-    """An option whose text may have fields in braces, over parameters."""
-    pieces = [
-        str(scope.constant(piece.text, where)) if isinstance(piece, Field) else piece
-        for piece in template_fields(option.value, where)
-    ]
-    return Option(name=option.name, value="".join(pieces))
 
 
 def template_names(path: str) -> set[str]:

@@ -6,8 +6,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.kernel import KERNELS
 from venturi.model.kernel_step import KernelStep
-from venturi.plan.file import options_of_settings, with_numbers
-from venturi.plan.option import check_options
+from venturi.plan.option import lower_options, options_of_settings
 from venturi.plan.scope import Scope
 
 
@@ -21,9 +20,11 @@ def lower_kernel(step: KernelStep, scope: Scope, where: str) -> p.Kernel:
         raise UserError(
             f"{where}.name: there is no kernel '{step.name}'", f"kernels: {', '.join(KERNELS)}"
         )
-    options = [
-        with_numbers(option, scope, f"{where}.options.{option.name}")
-        for option in options_of_settings(step.options)
-    ]
-    check_options(options, entry.options, step.name, f"{where}.options")
+    options = lower_options(
+        options_of_settings(step.options),
+        entry.options,
+        step.name,
+        scope,
+        lambda option: f"{where}.options.{option}",
+    )
     return p.Kernel(name=step.name, options=options)
