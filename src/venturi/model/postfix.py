@@ -107,8 +107,6 @@ def _application(function: Callable[..., Number], operands: list[_Operand]) -> C
         if callable(right) and not callable(left):
             return _with_left_number(function, left, right)
         return _of_two(function, _called(left), _called(right))
-    if len(operands) == 3:
-        return _of_three(function, *map(_called, operands))
     return _of_any(function, [_called(operand) for operand in operands])
 
 
@@ -143,19 +141,6 @@ def _with_left_number(function: Callable[..., Number], left: Number, right: Comp
     def applied(slots: Sequence[Number]) -> Number:
         try:
             value = function(left, right(slots))
-        except _FAULTS as error:
-            raise _without_value(error) from None
-        return value if -(2**63) <= value <= 2**63 - 1 else bounded(value)
-
-    return applied
-
-
-def _of_three(
-    function: Callable[..., Number], first: Compiled, second: Compiled, third: Compiled
-) -> Compiled:
-    def applied(slots: Sequence[Number]) -> Number:
-        try:
-            value = function(first(slots), second(slots), third(slots))
         except _FAULTS as error:
             raise _without_value(error) from None
         return value if -(2**63) <= value <= 2**63 - 1 else bounded(value)
