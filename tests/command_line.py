@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import warm_start
@@ -12,12 +11,8 @@ import warm_start
 
 def venturi(folder: Path, *words: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Runs a command to its end and returns what it said."""
-    return warm_start.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env=os.environ | {"VENTURI_STORE": str(folder / "store"), "COLUMNS": str(columns)},
+    return warm_start.venturi(
+        *words,
+        folder=folder,
+        environment=os.environ | {"VENTURI_STORE": str(folder / "store"), "COLUMNS": str(columns)},
     )

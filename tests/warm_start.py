@@ -61,6 +61,24 @@ def run(line: Sequence[str], **options: Any) -> Finished:
     return done
 
 
+def venturi(
+    *words: str,
+    folder: str | os.PathLike[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    limit_s: float = 600.0,
+) -> Finished:
+    """Run a command of `venturi` to its end, which may be bad, and return what it said."""
+    return run(
+        [*VENTURI, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=limit_s,
+        check=False,
+    )
+
+
 class _Server:
     """The process that has the package loaded; it ends with the one that asks it."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +71,12 @@ class Site:
     def run(self, name: str, version: str, *words: str) -> subprocess.CompletedProcess[str]:
         (self.folder / f"{name}.yaml").write_text(CAMPAIGN % (name, version))
         line = ("run", f"{name}.yaml", "-d", "data", "--on", "m.yaml", "--json", "-q", *words)
-        return warm_start.run(
-            [sys.executable, "-m", "venturi", "campaign", *line],
-            cwd=self.folder,
-            env=os.environ | {"VENTURI_STORE": str(self.folder / "store")},
-            text=True,
-            capture_output=True,
-            timeout=100,
-            check=False,
+        return warm_start.venturi(
+            "campaign",
+            *line,
+            folder=self.folder,
+            environment=os.environ | {"VENTURI_STORE": str(self.folder / "store")},
+            limit_s=100,
         )
 
     def result(self, name: str, version: str) -> dict[str, Any]:

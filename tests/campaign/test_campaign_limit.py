@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -66,13 +65,7 @@ def test_commands_say_what_they_write(tmp_path: Path) -> None:
         " steps: {run: {command: 'true', writes: n * 1 EiB, files: n}}}"
     )
     words = ["run", "c.yaml", "-d", "data", "-q"]
-    done = warm_start.run(
-        [sys.executable, "-m", "venturi", "campaign", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = warm_start.venturi("campaign", *words, folder=tmp_path)
     assert done.returncode == 5
     assert f"take {2 * 2**60:,}" in done.stderr
     assert not list(tmp_path.glob("big*"))

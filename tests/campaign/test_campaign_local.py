@@ -74,14 +74,8 @@ class Place:
         )
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return warm_start.run(
-            [sys.executable, "-m", "venturi", "campaign", *words],
-            cwd=self.folder,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
+        return warm_start.venturi(
+            "campaign", *words, folder=self.folder, environment=self._environment
         )
 
     def json(self, *words: str, code: int = 0) -> dict[str, Any]:
@@ -272,12 +266,8 @@ def test_a_wrong_file_is_one_sentence(tmp_path: Path, change: tuple[str, str], s
 
 
 def _reported(place: Place) -> str:
-    warm_start.run(
-        [sys.executable, "-m", "venturi", "report", "sweep.campaign", "-o", "page.html"],
-        cwd=place.folder,
-        check=True,
-        capture_output=True,
-    )
+    done = warm_start.venturi("report", "sweep.campaign", "-o", "page.html", folder=place.folder)
+    assert done.returncode == 0, done.stderr
     return (place.folder / "page.html").read_text("utf-8")
 
 

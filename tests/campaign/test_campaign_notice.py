@@ -9,7 +9,6 @@ import json
 import os
 import ssl
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -126,14 +125,8 @@ class Site:
         }
 
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return warm_start.run(
-            [sys.executable, "-m", "venturi", "campaign", *words, "--on", "m.yaml"],
-            cwd=self.folder,
-            env=self.environment,
-            text=True,
-            capture_output=True,
-            timeout=600,
-            check=False,
+        return warm_start.venturi(
+            "campaign", *words, "--on", "m.yaml", folder=self.folder, environment=self.environment
         )
 
     def night(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -42,14 +41,7 @@ def _campaign(made: Converted) -> Campaign:
 
 
 def _venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return warm_start.run(
-        [sys.executable, "-m", "venturi", "campaign", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    return warm_start.venturi("campaign", *words, folder=folder)
 
 
 def test_a_suite_has_the_same_points_runs_and_table(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import random
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,14 +40,7 @@ def _table(tmp_path: Path, text: str) -> list[str]:
     (tmp_path / "data").mkdir()
 
     def venturi(*words: str) -> str:
-        done = warm_start.run(
-            [sys.executable, "-m", "venturi", "campaign", *words],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = warm_start.venturi("campaign", *words, folder=tmp_path, limit_s=120)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -49,14 +49,11 @@ with h5py.File('input.h5') as file:
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`; it must succeed."""
-    done = warm_start.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    done = warm_start.venturi(
+        *words,
+        folder=place,
+        environment={**os.environ, "VENTURI_STORE": str(place / "store")},
+        limit_s=240,
     )
     assert done.returncode in (0, 4), done.stderr
     return done

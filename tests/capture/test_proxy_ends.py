@@ -50,11 +50,7 @@ def test_files_without_order(capture: Capture, tmp_path: Path, seed: int) -> Non
     (tmp_path / "io").mkdir()
     words = (["derive", str(run.folder), "-o", "w.yaml"], ["run", "w.yaml", "-d", "io", "-q"])
     for line in words:
-        done = warm_start.run(
-            [sys.executable, "-m", "venturi", *line, *(["--repeat", "2"] if "run" in line else [])],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
+        done = warm_start.venturi(
+            *line, *(["--repeat", "2"] if "run" in line else []), folder=tmp_path
         )
         assert done.returncode == 0, done.stdout[-1500:] + done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 import signal
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -105,13 +104,7 @@ def test_single_operations_are_columns_beside_the_record(cli: Cli, tmp_path: Pat
         row = next(r for r in record["phases"] if r["path"] == name and r["repetition"] == 0)
         assert latency.min() >= 0
         assert latency.max() >= row["by_operation"][kind]["latency_ns"]["min"]
-    removed = warm_start.run(
-        [sys.executable, "-m", "venturi", "results", "rm", record["id"]],
-        env=cli.environment(),
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    removed = warm_start.venturi("results", "rm", record["id"], environment=cli.environment())
     assert removed.returncode == 0, removed.stderr
 
 

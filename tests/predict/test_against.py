@@ -32,14 +32,11 @@ IO = "venturi-io"
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`."""
-    return warm_start.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    return warm_start.venturi(
+        *words,
+        folder=place,
+        environment={**os.environ, "VENTURI_STORE": str(place / "store")},
+        limit_s=240,
     )
 
 

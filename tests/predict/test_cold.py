@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +60,10 @@ def record_of(text: str, tmp_path: Path) -> dict[str, Any]:
     workload = with_cold_input(parse_yaml(text, "cold", Workload))
     (tmp_path / "cold.yaml").write_text(to_yaml(workload), "utf-8")
     words = ("run", "cold.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
-    done = warm_start.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
+    done = warm_start.venturi(
+        *words,
+        folder=tmp_path,
+        environment={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
     )
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

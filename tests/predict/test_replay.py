@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -56,9 +55,7 @@ def test_a_real_run_is_replayed_call_by_call(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(PROGRAM, "utf-8")
     (tmp_path / "given").write_bytes(bytes(10_000))
     words = ("capture", "-q", "-o", "app.trace", "--", sys.executable, "app.py")
-    done = warm_start.run(
-        [sys.executable, "-m", "venturi", *words], cwd=tmp_path, check=False, env=dict(os.environ)
-    )
+    done = warm_start.venturi(*words, folder=tmp_path)
     assert done.returncode == 0
     captured = read_trace(tmp_path / "app.trace")
     workload = replay_of(captured, "app")

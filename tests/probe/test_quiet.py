@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -144,11 +143,19 @@ def test_a_campaign_runs_when_it_is_quiet_and_says_so_when_it_is_not(
     for name, most in (("quiet", 1.5), ("busy", 0.000001)):
         when = f"{{slowdown: {most}, over: 3 s, within: 2 s}}"
         (tmp_path / f"{name}.yaml").write_text(CAMPAIGN.format(when=when))
-        done = warm_start.run(
-            [sys.executable, "-m", "venturi", "campaign", "run", f"{name}.yaml", "--json",
-             "-d", str(cli.target), "--store", str(cli.store), "-o", f"{name}.campaign"],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = warm_start.venturi(
+            "campaign",
+            "run",
+            f"{name}.yaml",
+            "--json",
+            "-d",
+            str(cli.target),
+            "--store",
+            str(cli.store),
+            "-o",
+            f"{name}.campaign",
+            folder=tmp_path,
+        )
         rows = {row["step"]: row for row in json.loads(done.stdout)["rows"]}
         found[name] = rows["run"]
         assert rows["build"]["states"] == {"done": 1}  # it measures nothing, so it does not wait

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -231,14 +230,11 @@ steps:
 
 def venturi(place: Path, *words: str, code: int = 0) -> str:
     """The command as typed, with a store in `place`."""
-    done = warm_start.run(
-        [sys.executable, "-m", "venturi", *words],
-        cwd=place,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "VENTURI_STORE": str(place / "store"), "NO_COLOR": "1"},
+    done = warm_start.venturi(
+        *words,
+        folder=place,
+        environment={**os.environ, "VENTURI_STORE": str(place / "store"), "NO_COLOR": "1"},
+        limit_s=300,
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
