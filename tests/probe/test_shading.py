@@ -26,6 +26,7 @@ from venturi.cli.probe import command
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.probe_history import PhaseSource, ProbeHistory, ProbePhase
+from venturi.probe import interval_file
 from venturi.probe.collector import MOST_MEASURED, PhaseValues
 from venturi.probe.history import history_of
 from venturi.probe.interval_file import runs_of
@@ -248,6 +249,13 @@ def test_bad_files_are_one_clear_error(
     assert done.exception.message.startswith(str(path))
     assert said in done.exception.message
     assert not (tmp_path / "p.html").exists()
+
+
+def test_what_has_no_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device says that it has 0 bytes."""
+    monkeypatch.setattr(interval_file, "_MOST_BYTES", 10_000)
+    with pytest.raises(UserError, match="/dev/zero has more than 10000 bytes"):
+        runs_of(Path("/dev/zero"), zone_of("UTC"), Span(0, 1))
 
 
 def test_a_cut_darshan_log_a_folder_without_any_and_no_file(tmp_path: Path) -> None:

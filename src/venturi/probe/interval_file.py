@@ -55,11 +55,12 @@ def runs_of(path: Path, zone: LocalZone, span: Span) -> Intervals:
 
 def _runs(path: Path, zone: LocalZone, span: Span) -> Intervals:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise UserError(f"{path} has more than {_MOST_BYTES} bytes")
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)  # pipes and devices do not say how much there is
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
+    if len(data) > _MOST_BYTES:
+        raise UserError(f"{path} has more than {_MOST_BYTES} bytes")
     try:
         return _known(path, data, zone, span)
     except ContainerError as error:

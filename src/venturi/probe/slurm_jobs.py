@@ -128,7 +128,7 @@ def jobs_of_slurm(span: Span) -> tuple[list[TimedRun], str]:
     jobs = _asked("scontrol", "show", "job", "-o")
     remark = (
         "this Slurm keeps no accounts: only the jobs that it still knows of are shaded, those "
-        "that ended in the last minutes"
+        "that run and those that ended a short while ago (its MinJobAge)"
     )
     return list(_known(jobs.stdout, zone, span)), remark
 
