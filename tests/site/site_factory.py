@@ -94,8 +94,8 @@ def io500_list(count: int = 365) -> str:
     head = (
         "information_institution,information_system,information_filesystem_type,"
         "information_client_nodes,information_client_total_procs,information_submission_date,"
-        "information_system_classification,"
-        + ",".join(f"io500_{name}" for name in (*_BANDWIDTHS, *_RATES))
+        "information_system_classification,information_storage_vendor,release_id,"
+        "reproducibility_score," + ",".join(f"io500_{name}" for name in (*_BANDWIDTHS, *_RATES))
     )
     rows = [head]
     for number in range(count):
@@ -107,11 +107,14 @@ def io500_list(count: int = 365) -> str:
         values += [round(20 * scale * noise.lognormvariate(1, 0.4), 4) for _ in _RATES]
         year = 2018 + number % 9
         figures = ",".join(map(str, values))
-        rows.append(f"{place},{nodes},{nodes * 16},{year}-06-01,{kind},{figures}")
+        listed = f"{_VENDORS[number % 3]},isc{year % 100},{_LEVELS[number % 5 % 3]}"
+        rows.append(f"{place},{nodes},{nodes * 16},{year}-06-01,{kind},{listed},{figures}")
     return "\n".join(rows) + "\n"
 
 
 _FILE_SYSTEMS = ("Lustre", "BeeGFS", "DAOS", "Spectrum Scale", "WekaFS")
+_VENDORS = ("Megware", "DDN", "")
+_LEVELS = ("fully reproducible", "Limited", "")
 _BANDWIDTHS = ("ior_easy_write", "ior_easy_read", "ior_hard_write", "ior_hard_read")
 _RATES = (
     "mdtest_easy_write",

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,7 +14,7 @@ import pytest
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 from test_site_calibration import put_forecast, put_run, runs
-from test_site_io500 import own_run
+from test_site_io500 import own_run, repeated
 
 from accessibility import violations
 from browser import Browser
@@ -40,6 +40,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = store_of(home / "store", own)
     for one in read_list(io500_list(40).encode(), "list.csv"):
         assert isinstance(one, Io500Result)
+        save(store, one)
+    for one in [*repeated("Noisy", [14.0, 20.0]), *repeated("Like it", [13.0, 18.0])]:
         save(store, one)
     (home / "target").mkdir()
     probe = Place(store, home / "target", {"interval_s": 60.0, "kinds": ["metadata"]})
@@ -149,10 +151,10 @@ def test_filters_choose_rows_and_the_choice_is_in_the_address(
     browser.look(1280)
     browser.open((site / "io500/historical.html").as_uri())
     everything = browser.evaluate(f"{SHOWN}.length")
-    assert everything == 40
+    assert everything == 44
     choose(browser, "Nodes, at least", "10")
     choose(browser, "Nodes, at most", "10")
-    cells = browser.evaluate(f"{SHOWN}.map(r => r.cells[6].textContent)")
+    cells = browser.evaluate(f"{SHOWN}.map(r => r.cells[8].textContent)")
     assert set(cells) == {"10"}
     address_now = browser.evaluate("location.href")
     assert address_now.endswith("#least=10&most=10")
@@ -168,10 +170,52 @@ def test_columns_are_hidden_and_rows_are_sorted(browser: Browser | Firefox, site
     browser.evaluate("document.querySelectorAll('.controls fieldset input')[2].click()")
     hidden = "[...document.querySelectorAll('tr')].every(r => r.cells[2].hidden)"
     assert browser.evaluate(hidden) is True
-    browser.evaluate("document.querySelectorAll('th button')[9].click()")
-    values = browser.evaluate(f"{SHOWN}.map(r => Number(r.cells[9].textContent))")
+    browser.evaluate("document.querySelectorAll('th button')[12].click()")
+    values = browser.evaluate(f"{SHOWN}.map(r => Number(r.cells[12].textContent))")
     assert values == sorted(values)
-    assert browser.evaluate("document.querySelectorAll('th')[9].ariaSort") == "ascending"
+    assert browser.evaluate("document.querySelectorAll('th')[12].ariaSort") == "ascending"
+    where = browser.evaluate("location.href")
+    assert where.endswith("#hide=2")
+    browser.open("about:blank")
+    browser.open(where)
+    assert browser.evaluate(hidden) is True
+    browser.evaluate("document.querySelectorAll('.controls fieldset input')[2].click()")
+    assert browser.evaluate(hidden) is False
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "column", "fits"),
+    [
+        ("BoF", "ISC20", 1, lambda text: text == "ISC20"),
+        ("Vendor", "DDN", 5, lambda text: text == "DDN"),
+        ("File system", "DAOS", 6, lambda text: text == "DAOS"),
+        ("Class", "research", 7, lambda text: text == "research"),
+        ("Ten nodes", "ten", 8, lambda text: text == "10"),
+        ("Ten nodes", "other", 8, lambda text: text != "10"),
+        ("Repetition interval", "with", 11, lambda text: "results" in text),
+        ("Repetition interval", "without", 11, lambda text: text == ""),
+        ("Place", "shared", 0, lambda text: text.endswith("=")),
+        ("Place", "alone", 0, lambda text: text.isdigit()),
+        ("Reproducibility", "Limited", 14, lambda text: text == "Limited"),
+    ],
+)
+def test_each_filter_of_a_list_keeps_what_it_says(
+    browser: Browser | Firefox,
+    site: Path,
+    label: str,
+    value: str,
+    column: int,
+    fits: Callable[[str], bool],
+) -> None:
+    browser.look(1280)
+    browser.open((site / "io500/full.html").as_uri())
+    cells = f"{SHOWN}.map(r => r.cells[{column}].textContent)"
+    every = browser.evaluate(cells)
+    choose(browser, label, value)
+    kept = browser.evaluate(cells)
+    assert kept == [text for text in every if fits(text)]
+    assert 0 < len(kept) < len(every)
 
 
 def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(

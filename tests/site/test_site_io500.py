@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from site_factory import io500_list, result, store_of
@@ -13,7 +15,7 @@ from test_site_build import content, made, pages
 
 from venturi.compat.io500.list_csv import read_list
 from venturi.model.output import Better
-from venturi.model.published import Io500Result
+from venturi.model.published import Io500Result, Io500Score
 from venturi.model.result import Measure, Result
 from venturi.report.site import address
 from venturi.report.site.io500 import csv_of, owner_of
@@ -53,13 +55,18 @@ def test_a_list_has_the_right_results_best_first(
     rows = [row for row in content(place, f"io500/{name}.html").rows if row[0].isdigit()]
     assert len(rows) == len(wanted) > 10
     assert [row[0] for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
-    assert [row[8] for row in rows] == [f"{score:.2f}" for score in scores]
+    assert [row[10] for row in rows] == [f"{score:.2f}" for score in scores]
     by_system = {one.system: one for one in wanted}
     for row in rows:
-        one = by_system[row[3]]
-        assert row[1:3] == [str(one.year), one.institution]
-        assert row[4:8] == [one.filesystem, one.classification, str(one.nodes), str(one.procs)]
-        assert row[9:11] == [f"{one.recomputed.bw:.2f}", f"{one.recomputed.md:.2f}"]
+        one = by_system[row[4]]
+        assert row[1:4] == [one.release, str(one.year), one.institution]
+        assert row[5:10] == [
+            one.storage_vendor, one.filesystem, one.classification, str(one.nodes), str(one.procs)
+        ]  # fmt: skip
+        assert one.release == f"ISC{one.year % 100}" if one.year else not one.release
+        means = [f"{one.recomputed.bw:.2f}", f"{one.recomputed.md:.2f}"]
+        assert row[11:15] == ["", *means, one.reproducibility]
+    assert len({row[14] for row in rows}) == 3
 
 
 def test_the_page_of_a_system_has_its_phases_and_places(
@@ -85,6 +92,99 @@ def test_all_results_can_be_downloaded(listed: tuple[Path, list[Io500Result]]) -
     assert [one["key"] for one in data] == [one.key for one in results]
 
 
+@pytest.mark.parametrize("name", ["full", "ten-node-research", "historical"])
+def test_a_list_can_be_downloaded(listed: tuple[Path, list[Io500Result]], name: str) -> None:
+    place, results = listed
+    page = content(place, f"io500/{name}.html")
+    assert f'href="../io500/{name}.csv"' in (place / f"io500/{name}.html").read_text("utf-8")
+    shown = [row for row in page.rows if row[0].isdigit()]
+    rows = list(csv.DictReader(io.StringIO((place / f"io500/{name}.csv").read_text("utf-8"))))
+    by_key = {one.key: one for one in results}
+    assert [row["place"] for row in rows] == [row[0] for row in shown]
+    for row, cells in zip(rows, shown, strict=True):
+        one = by_key[row["key"]]
+        assert float(row["score"]) == one.recomputed.score
+        assert [row["release"], row["storage_vendor"]] == [cells[1], cells[5]]
+        assert row["reproducibility"] == cells[14] == one.reproducibility
+        assert float(row["find"]) == next(p.value for p in one.phases if p.name == "find")
+
+
+def repeated(system: str, scores: Sequence[float], **more: Any) -> list[Io500Result]:
+    """Results of one system, of which the files say these scores."""
+    return [
+        Io500Result(
+            key=f"{system}-{number}".lower().replace(" ", "-"),
+            source="list.csv",
+            format="list",
+            institution="A Lab",
+            system=system,
+            filesystem="Lustre",
+            phases=[],
+            published=Io500Score(),
+            recomputed=Io500Score(bw=score, md=score, score=score),
+            match=True,
+            ranked=True,
+            **{"nodes": 10, "procs": 80, "year": 2024, "classification": "production"} | more,
+        )
+        for number, score in enumerate(scores)
+    ]
+
+
+def test_places_are_shared_where_intervals_overlap(tmp_path: Path) -> None:
+    results = [
+        *repeated("One", [30.0]),
+        *repeated("Noisy", [14.0, 20.0]),
+        *repeated("Between", [19.0]),
+        *repeated("Like it", [13.0, 15.0, 18.0]),
+        *repeated("Apart", [12.0, 12.5]),
+    ]
+    store = store_of(tmp_path / "store", [result(0)])
+    for one in results:
+        save(store, one)
+    made(tmp_path / "public", store)
+    page = content(tmp_path / "public", "io500/production.html")
+    assert [(row[0], row[4], row[11]) for row in page.rows[1:]] == [
+        ("1", "One", ""),
+        ("2=", "Noisy", "14.00 to 20.00 (2 results, 50 %)"),
+        ("2=", "Between", ""),
+        ("2=", "Like it", "13.00 to 18.00 (3 results, 75 %)"),
+        ("5", "Apart", "12.00 to 12.50 (2 results, 50 %)"),
+    ]
+    assert "no difference of rank is claimed" in page.text
+    assert "One result has no interval." in page.text
+    table = (tmp_path / "public/io500/production.csv").read_text("utf-8")
+    row = next(row for row in csv.DictReader(io.StringIO(table)) if row["system"] == "Like it")
+    assert [row[name] for name in ("place", "shared", "interval_low", "repetitions")] == [
+        "2", "1", "13.0", "3"
+    ]  # fmt: skip
+    single = content(tmp_path / "public", "io500/historical.html")
+    assert [row[0] for row in single.rows[1:]] == [str(n) for n in range(1, len(results) + 1)]
+    assert "no difference of rank" not in single.text
+    system = content(tmp_path / "public", address.system(owner_of(results[1])))
+    assert "2= in Production" in system.text
+
+
+def test_of_each_system_the_best_result_stands_in_a_list(tmp_path: Path) -> None:
+    results = [
+        *repeated("Grown", [5.0], nodes=10),
+        *(
+            one.model_copy(update={"key": "grown-b"})
+            for one in repeated("Grown", [50.0], nodes=100)
+        ),
+    ]
+    store = store_of(tmp_path / "store", [result(0)])
+    for one in results:
+        save(store, one)
+    made(tmp_path / "public", store)
+    for name, scores in (
+        ("production", ["50.00"]),
+        ("ten-node-production", ["5.00"]),
+        ("historical", ["50.00", "5.00"]),
+    ):
+        rows = content(tmp_path / "public", f"io500/{name}.html").rows[1:]
+        assert [row[10] for row in rows] == scores
+
+
 def test_a_cell_is_no_formula_of_a_spreadsheet(
     listed: tuple[Path, list[Io500Result]],
 ) -> None:
@@ -103,7 +203,7 @@ def test_a_result_that_a_flag_excludes_has_no_place(tmp_path: Path) -> None:
     made(tmp_path / "public", store)
     rows = content(tmp_path / "public", "io500/historical.html").rows
     assert [row[0] for row in rows[1:]] == ["1", "2", "3", "–"]
-    assert rows[4][3] == "System 001"
+    assert rows[4][4] == "System 001"
 
 
 def test_lists_without_any_result_say_so(tmp_path: Path) -> None:

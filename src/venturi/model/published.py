@@ -73,6 +73,12 @@ class Io500Result(Document):
     institution: str = ""
     system: str = ""
     filesystem: str = ""
+    storage_vendor: str = ""
+    release: str = ""
+    """The list that it came out with, in capitals: `SC23`. The site calls it BoF."""
+    reproducibility: str = ""
+    """The level that the list gives it: `Undefined`, `Limited`, `Proprietary`, `Fully
+    Reproducible`, or another word of the list; empty: it gives none."""
     year: Positive | None = None
     procs: Positive | None = None
     """Client processes."""

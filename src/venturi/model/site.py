@@ -292,11 +292,30 @@ class SiteRunList(Document):
     runs: list[SiteRun]
 
 
+class ListInterval(Document):
+    """An interval for the median score of a system's repeated results."""
+
+    low: Real
+    high: Real
+    coverage: Real
+    """How sure the interval is, from 0 to 1."""
+    repetitions: Positive
+
+
 class ListRow(Document):
     """A line of a list of IO500."""
 
     place: Positive | None
     result: Io500Result
+    interval: ListInterval | None = None
+    """None: the result was not repeated."""
+    shared: bool = False
+    """Others have the same place."""
+
+    @property
+    def place_text(self) -> str:
+        """The place with `=` where it is shared; empty for a result that has none."""
+        return "" if self.place is None else f"{self.place}{'=' * self.shared}"
 
 
 class SiteList(Document):
@@ -313,8 +332,8 @@ class SystemPage(Document):
 
     title: str
     results: list[Io500Result]
-    places: dict[str, dict[str, Positive]]
-    """By the result's key and the list's name."""
+    places: dict[str, dict[str, str]]
+    """By the result's key and the list's name; `3=` is shared with others."""
 
 
 class SiteGroup(Document):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from venturi.compat.io500.ranking import RankingFilter, rank
+from venturi.compat.io500.ranking import RankingFilter, RankingRow, rank
+from venturi.compat.io500.repetition import (
+    RepetitionInterval,
+    repetition_intervals,
+    shared_places,
+)
 from venturi.model.published import Io500Result
 from venturi.model.site import (
+    ListInterval,
     ListRow,
     SiteList,
     SiteNeighbour,
@@ -20,45 +26,76 @@ from venturi.report.site.io500 import owner_of
 
 _NEAR = 3
 """Results that are shown above, and below."""
+_HISTORICAL = "historical"
+"""The list of single results: what repeated results cannot tell apart shares no place in it."""
 _LISTS = (
-    ("production", "Production", ("production",), "Systems that their owners call production."),
+    (
+        "production",
+        "Production",
+        ("production", "best"),
+        "Systems that their owners call production; the best result of each.",
+    ),
     (
         "ten-node-production",
         "Ten-node production",
-        ("production", "ten-node"),
-        "Production systems, with exactly 10 client nodes.",
+        ("production", "ten-node", "best"),
+        "Production systems; the best result of each with exactly 10 client nodes.",
     ),
-    ("research", "Research", ("research",), "Systems that their owners call research."),
+    (
+        "research",
+        "Research",
+        ("research", "best"),
+        "Systems that their owners call research; the best result of each.",
+    ),
     (
         "ten-node-research",
         "Ten-node research",
-        ("research", "ten-node"),
-        "Research systems, with exactly 10 client nodes.",
+        ("research", "ten-node", "best"),
+        "Research systems; the best result of each with exactly 10 client nodes.",
     ),
     ("full", "Full", ("best",), "The best result of each system."),
     (
-        "historical",
+        _HISTORICAL,
         "Historical",
         (),
-        "Every imported result; those that may not stand in a list come last, without a place.",
+        "Every imported result, each with a place by its own score; those that may not stand in a "
+        "list come last, without a place.",
     ),
 )
 
 
 def lists_of(results: Sequence[Io500Result]) -> list[SiteList]:
     """All lists, each best first; scores are computed again."""
-    return [
-        SiteList(
-            key=key,
-            title=title,
-            about=about,
-            rows=[
-                ListRow(place=row.place, result=row.result)
-                for row in rank(results, RankingFilter(lists=lists, every=key == "historical"))
-            ],
-        )
-        for key, title, lists, about in _LISTS
-    ]
+    intervals = repetition_intervals(results)
+    found = []
+    for key, title, lists, about in _LISTS:
+        rows = rank(results, RankingFilter(lists=lists, every=key == _HISTORICAL))
+        found.append(SiteList(key=key, title=title, about=about, rows=_rows(key, rows, intervals)))
+    return found
+
+
+def _rows(
+    key: str, rows: Sequence[RankingRow], intervals: Mapping[str, RepetitionInterval]
+) -> list[ListRow]:
+    placed = [row for row in rows if row.place is not None]
+    known = [None if key == _HISTORICAL else intervals.get(row.result.key) for row in placed]
+    places = {
+        row.result.key: place for row, place in zip(placed, shared_places(known), strict=True)
+    }
+    found = []
+    for row in rows:
+        place, is_shared = places.get(row.result.key, (None, False))
+        interval = _interval(intervals.get(row.result.key))
+        found.append(ListRow(place=place, result=row.result, interval=interval, shared=is_shared))
+    return found
+
+
+def _interval(found: RepetitionInterval | None) -> ListInterval | None:
+    if found is None:
+        return None
+    return ListInterval(
+        low=found.low, high=found.high, coverage=found.coverage, repetitions=found.count
+    )
 
 
 class SizeRanking:
@@ -129,15 +166,15 @@ def systems_of(results: Sequence[Io500Result], lists: Sequence[SiteList]) -> lis
     owned: dict[tuple[str, str, str], list[Io500Result]] = {}
     for one in results:
         owned.setdefault(owner_of(one), []).append(one)
-    places: dict[str, dict[str, int]] = {}
+    places: dict[str, dict[str, str]] = {}
     for found in lists:
         for row in found.rows:
             if row.place is not None:
-                places.setdefault(row.result.key, {})[found.title] = row.place
+                places.setdefault(row.result.key, {})[found.title] = row.place_text
     by_size = SizeRanking(results)
     for one in results:
         if (found_place := by_size.place_of(one)) is not None:
-            places.setdefault(one.key, {})[found_place[0]] = found_place[1]
+            places.setdefault(one.key, {})[found_place[0]] = str(found_place[1])
     return [
         SystemPage(
             title=name_of(own[0]),

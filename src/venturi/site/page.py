@@ -236,6 +236,7 @@ class SitePages:
         lists = lists_of(published)
         for found in lists:
             self._draw(address.io500_list(found.key), found, io500.list_page, (SCRIPT_NAME,))
+            self._folder.write(address.io500_list_csv(found.key), io500.list_csv_of(found))
         for system in systems_of(published, lists):
             path = address.system(io500.owner_of(system.results[0]))
             self._draw(path, system, io500.system_page)

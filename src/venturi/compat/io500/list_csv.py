@@ -17,6 +17,7 @@ from venturi.compat.io500.judge import (
     of_phases,
     short,
 )
+from venturi.compat.io500.plain_word import plain, release_of, release_year, reproducibility_of
 from venturi.compat.io500.score import METADATA, SCORED, score
 from venturi.model.error import UserError
 from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
@@ -31,9 +32,13 @@ _COLUMNS = {
     "bw": ("bw",),
     "md": ("md",),
     "score": ("score",),
+    "storage_vendor": ("storage_vendor",),
+    "reproducibility": ("reproducibility_score", "reproducibility", "repro"),
     "classification": ("system_classification", "system_purpose"),
     "year": ("submission_date", "release_date", "year"),
 }
+_RELEASES = ("release_id", "list_name", "release", "bof", "list")
+"""The list that a result came out with; downloads of the site have its name in `release_id`."""
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
 _NO_PHASES = Flag(
     id="no-phases", what="the list gives no phases: only the score could be computed from its means"
@@ -96,6 +101,7 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
     mismatches = explain(published, recomputed, phases, is_old=True, is_list=True)
     words = "\n".join(f"{key}={row[key]}" for key in sorted(row))
     year = re.search(r"(?:19|20)\d\d", _text(row, "year"))
+    release = next((found for name in _RELEASES if (found := release_of(row.get(name, "")))), "")
     flags = [*mismatches, *_status(row), *(_of_phases(row, phases) if phases else [_NO_PHASES])]
     return Io500Result(
         key=hashlib.sha256(words.encode()).hexdigest()[:16],
@@ -104,7 +110,10 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
         institution=_text(row, "institution"),
         system=_text(row, "system"),
         filesystem=_text(row, "filesystem"),
-        year=int(year[0]) if year else None,
+        storage_vendor=plain(_text(row, "storage_vendor")),
+        release=release,
+        reproducibility=reproducibility_of(_text(row, "reproducibility")),
+        year=int(year[0]) if year else release_year(release),
         procs=_whole(row, "procs", source),
         nodes=_whole(row, "nodes", source),
         classification=_text(row, "classification").lower(),

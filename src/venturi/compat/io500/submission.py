@@ -14,6 +14,7 @@ from venturi.compat.io500.archive import is_archive, unpacked
 from venturi.compat.io500.consistency import contradictions
 from venturi.compat.io500.evidence import Evidence, gather
 from venturi.compat.io500.list_csv import read_list
+from venturi.compat.io500.plain_word import plain, release_of
 from venturi.compat.io500.score import SCORED, score
 from venturi.compat.io500.settings import MOST_BYTES, Sections, why_unreadable
 from venturi.compat.io500.summary import Io500Summary, read_summary
@@ -126,6 +127,8 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
         institution=owner.institution,
         system=owner.system,
         filesystem=owner.filesystem,
+        storage_vendor=plain(evidence.information.get("storage_vendor", "")),
+        release=release_of(evidence.information.get("list_name", "")),
         year=owner.year or _year(evidence),
         procs=procs,
         nodes=nodes,

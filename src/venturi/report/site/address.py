@@ -93,6 +93,11 @@ def io500_list(key: str) -> str:
     return f"io500/{key}.html"
 
 
+def io500_list_csv(key: str) -> str:
+    """The table of a list of IO500, for other programs."""
+    return f"io500/{key}.csv"
+
+
 def system(owner: Sequence[str]) -> str:
     """The page of a system, by what its results name: institution, system, file system."""
     return f"io500/system-{plain(' '.join(owner))}.html"

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 
 from venturi.model.published import Check, Io500Result
-from venturi.model.site import SiteList, SystemPage
+from venturi.model.site import ListInterval, ListRow, SiteList, SystemPage
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -34,19 +34,34 @@ FILTER = "io500"
 _CHECKS = {Check.RIGHT: "right", Check.WRONG: "WRONG", Check.ABSENT: "absent"}
 _COLUMNS = (
     "#",
+    "BoF",
     "Year",
     "Institution",
     "System",
+    "Vendor",
     "File system",
     "Class",
     "Nodes",
     "Processes",
     "Score",
+    "Interval",
     "BW, GiB/s",
     "MD, kIOPS",
+    "Reproducibility",
     "Remarks",
 )
 _NUMERIC = frozenset({"#", "Year", "Nodes", "Processes", "Score", "BW, GiB/s", "MD, kIOPS"})
+_REPEATED = (
+    "Interval: for the median score of repeated results, which are those of one institution, "
+    "system and file system with as many client nodes and processes in the same year. Of fewer "
+    "than six it goes from the lowest to the highest, and how sure it is stands beside it; 95 % "
+    "needs six. One result has no interval."
+)
+_SHARED = (
+    "A place with = is shared: where two intervals overlap, no difference of rank is claimed "
+    "between them or for what stands between them."
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def owner_of(result: Io500Result) -> tuple[str, str, str]:
@@ -58,27 +73,49 @@ def owner_of(result: Io500Result) -> tuple[str, str, str]:
 def list_page(found: SiteList, units: Units) -> Page:
     """One list."""
     del units
-    rows = tuple(
-        (
-            "–" if row.place is None else str(row.place),
-            str(row.result.year or ""),
-            row.result.institution,
-            Cell(row.result.system or name_of(row.result), address.system(owner_of(row.result))),
-            row.result.filesystem,
-            row.result.classification,
-            str(row.result.nodes or ""),
-            str(row.result.procs or ""),
-            _number(row.result.recomputed.score),
-            _number(row.result.recomputed.bw),
-            _number(row.result.recomputed.md),
-            "; ".join(flag.id for flag in row.result.flags),
-        )
-        for row in found.rows
-    )
+    rows = tuple(_row(row) for row in found.rows)
+    if not rows:
+        empty = Paragraph("No imported result is in this list.")
+        return _page(found.title, found.about, (empty,), "list")
     columns = tuple(Column(title, title in _NUMERIC) for title in _COLUMNS)
-    block = TableBlock(found.title, columns, rows, name=FILTER)
-    empty = Paragraph("No imported result is in this list.")
-    return _page(found.title, found.about, (block if rows else empty,), "list")
+    path = address.io500_list_csv(found.key)
+    blocks: list[Block] = [Facts((("This list, CSV", Cell(path.rpartition("/")[2], path)),))]
+    if any(row.interval for row in found.rows):
+        blocks.append(Paragraph(_REPEATED))
+    if any(row.shared for row in found.rows):
+        blocks.append(Paragraph(_SHARED))
+    blocks.append(TableBlock(found.title, columns, rows, name=FILTER))
+    return _page(found.title, found.about, tuple(blocks), "list")
+
+
+def _row(row: ListRow) -> tuple[str, ...]:
+    one = row.result
+    return (
+        row.place_text or "–",
+        one.release,
+        str(one.year or ""),
+        one.institution,
+        Cell(one.system or name_of(one), address.system(owner_of(one))),
+        one.storage_vendor,
+        one.filesystem,
+        one.classification,
+        str(one.nodes or ""),
+        str(one.procs or ""),
+        _number(one.recomputed.score),
+        interval_text(row.interval),
+        _number(one.recomputed.bw),
+        _number(one.recomputed.md),
+        one.reproducibility,
+        "; ".join(flag.id for flag in one.flags),
+    )
+
+
+def interval_text(found: ListInterval | None) -> str:
+    """An interval with the number of results and how sure it is; empty without one."""
+    if found is None:
+        return ""
+    ends = f"{found.low:.2f} to {found.high:.2f}"
+    return f"{ends} ({found.repetitions} results, {100 * found.coverage:.3g} %)"
 
 
 def _number(value: float | None) -> str:
@@ -203,38 +240,82 @@ def _result(result: Io500Result, index: int) -> Section:
     return Section(f"result-{index}", year, "", (checks, *blocks))
 
 
+_CSV_COLUMNS = (
+    "key",
+    "release",
+    "year",
+    "institution",
+    "system",
+    "storage_vendor",
+    "filesystem",
+    "classification",
+    "reproducibility",
+    "nodes",
+    "procs",
+    "score",
+    "bw",
+    "md",
+    "ranked",
+    "flags",
+)
+_CSV_PLACE = (
+    "place",
+    "shared",
+    "interval_low",
+    "interval_high",
+    "interval_coverage",
+    "repetitions",
+)
+
+
 def csv_of(results: Sequence[Io500Result]) -> str:
     """All results as a table for other programs; cells that a spreadsheet would compute are not."""
+    phases = _phases_of(results)
+    rows = [_values(one, phases) for one in results]
+    return _csv((*_CSV_COLUMNS, *phases), rows)
+
+
+def list_csv_of(found: SiteList) -> str:
+    """A list in its order, with places and intervals, as `csv_of` writes results."""
+    phases = _phases_of([row.result for row in found.rows])
+    rows = [[*_place_values(row), *_values(row.result, phases)] for row in found.rows]
+    return _csv((*_CSV_PLACE, *_CSV_COLUMNS, *phases), rows)
+
+
+def _phases_of(results: Sequence[Io500Result]) -> list[str]:
+    return list(dict.fromkeys(phase.name for one in results for phase in one.phases))
+
+
+def _place_values(row: ListRow) -> list[object]:
+    place = [row.place, int(row.shared)]
+    one = row.interval
+    if one is None:
+        return [*place, None, None, None, None]
+    return [*place, one.low, one.high, one.coverage, one.repetitions]
+
+
+def _values(one: Io500Result, phases: Sequence[str]) -> list[object]:
+    rates = {phase.name: phase.value for phase in one.phases}
+    score = one.recomputed
+    return [
+        *(one.key, one.release, one.year, one.institution, one.system, one.storage_vendor),
+        *(one.filesystem, one.classification, one.reproducibility, one.nodes, one.procs),
+        *(score.score, score.bw, score.md, int(one.ranked)),
+        " ".join(flag.id for flag in one.flags),
+        *(rates.get(name) for name in phases),
+    ]
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    phases = list(dict.fromkeys(phase.name for one in results for phase in one.phases))
-    table.writerow(
-        ("key", "year", "institution", "system", "filesystem", "classification", "nodes", "procs",
-         "score", "bw", "md", "ranked", "flags", *phases)
-    )  # fmt: skip
-    for one in results:
-        values = {phase.name: phase.value for phase in one.phases}
-        score = one.recomputed
-        table.writerow(
-            [
-                *(_guarded(text) for text in (one.key, one.year, *owner_words(one))),
-                *(one.nodes, one.procs, score.score, score.bw, score.md),
-                int(one.ranked),
-                " ".join(flag.id for flag in one.flags),
-                *(values.get(name) for name in phases),
-            ]
-        )
+    table.writerows([_guarded(cell) for cell in row] for row in (columns, *rows))
     return out.getvalue()
-
-
-def owner_words(result: Io500Result) -> tuple[str, str, str, str]:
-    """Institution, system, file system and class."""
-    return result.institution, result.system, result.filesystem, result.classification
 
 
 def _guarded(value: object) -> object:
     """A text that no spreadsheet takes for a formula."""
-    is_formula = isinstance(value, str) and value[:1] in tuple("=+-@\t\r") and value
+    is_formula = isinstance(value, str) and value.lstrip(" \u00a0").startswith(_FORMULA)
     return f"'{value}" if is_formula else value
 
 

@@ -13,6 +13,8 @@
     const found = parseFloat(text.replace(/[,\u00a0 ]/g, ""));
     return Number.isNaN(found) ? null : found;
   };
+  const CHOSEN = ["BoF", "Year", "Vendor", "File system", "Class", "Reproducibility", "Machine",
+    "Verdict"];
 
   const filter = (table) => {
     const heads = [...table.tHead.rows[0].cells];
@@ -23,6 +25,7 @@
     const controls = element("div", { className: "controls" });
     const count = element("p", { className: "muted small", role: "status" });
     const tests = [];
+    const boxes = [];
 
     const add = (label, key, input, test) => {
       input.value = wanted.get(key) || "";
@@ -32,16 +35,18 @@
     };
     const distinct = (at) =>
       [...new Set(texts.map((row) => row[at]).filter((text) => text))].sort();
-    const select = (at) => {
+    const select = (choices) => {
       const all = element("option", { value: "" }, "all");
       const made = element("select", {}, all);
-      for (const text of distinct(at)) made.append(element("option", { value: text }, text));
+      for (const text of choices) made.append(element("option", { value: text }, text));
       return made;
     };
 
     function apply() {
       const state = new URLSearchParams();
       for (const { key, input } of tests) if (input.value) state.set(key, input.value);
+      const hidden = [...boxes.keys()].filter((at) => !boxes[at].checked);
+      if (hidden.length) state.set("hide", hidden.join("."));
       let shown = 0;
       rows.forEach((row, index) => {
         const fits = tests.every(({ input, test }) => !input.value || test(texts[index], input.value));
@@ -55,10 +60,20 @@
     const words = (row, text) => row.join(" ").toLowerCase().includes(text.toLowerCase());
     add("Words", "words", element("input", { type: "search" }), words);
     titles.forEach((title, at) => {
-      if (["Year", "File system", "Class", "Machine", "Verdict"].includes(title)) {
-        add(title, title, select(at), (row, text) => row[at] === text);
+      if (CHOSEN.includes(title)) {
+        add(title, title, select(distinct(at)), (row, text) => row[at] === text);
+      }
+      if (title === "#") {
+        add("Place", "place", select(["alone", "shared"]), (row, text) =>
+          /^\d/.test(row[at]) && row[at].endsWith("=") === (text === "shared"));
+      }
+      if (title === "Interval") {
+        add("Repetition interval", "interval", select(["with", "without"]),
+            (row, text) => (row[at] !== "") === (text === "with"));
       }
       if (title === "Nodes") {
+        add("Ten nodes", "ten", select(["ten", "other"]),
+            (row, text) => (number(row[at]) === 10) === (text === "ten"));
         const least = element("input", { type: "number", min: 1 });
         const most = element("input", { type: "number", min: 1 });
         add("Nodes, at least", "least", least, (row, text) => number(row[at]) >= Number(text));
@@ -68,11 +83,15 @@
     });
 
     const columns = element("fieldset", {}, element("legend", {}, "Columns"));
+    const left = (wanted.get("hide") || "").split(".");
     titles.forEach((title, at) => {
-      const box = element("input", { type: "checkbox", checked: true });
-      box.addEventListener("change", () => {
+      const box = element("input", { type: "checkbox", checked: !left.includes(String(at)) });
+      const show = () => {
         for (const row of [heads, ...rows.map((one) => one.cells)]) row[at].hidden = !box.checked;
-      });
+      };
+      box.addEventListener("change", () => { show(); apply(); });
+      if (!box.checked) show();
+      boxes.push(box);
       columns.append(element("label", {}, box, title));
     });
     controls.append(columns);
