@@ -15,6 +15,7 @@ from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 from test_site_calibration import put_forecast, put_run, runs
 from test_site_io500 import own_run, repeated
+from test_site_io500_system import described, hostile, io500_pages, site_of
 
 from accessibility import violations
 from browser import Browser
@@ -26,6 +27,7 @@ from venturi.compat.io500.list_csv import read_list
 from venturi.model.published import Io500Result
 from venturi.model.statistic import median, median_interval
 from venturi.report.site import address
+from venturi.report.site.io500 import owner_of
 from venturi.store.archive import results
 from venturi.store.published import save
 
@@ -41,6 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for one in read_list(io500_list(40).encode(), "list.csv"):
         assert isinstance(one, Io500Result)
         save(store, one)
+    save(store, described())
     for one in [*repeated("Noisy", [14.0, 20.0]), *repeated("Like it", [13.0, 18.0])]:
         save(store, one)
     (home / "target").mkdir()
@@ -85,7 +88,7 @@ def kinds(site: Path) -> list[str]:
     """A page of each kind."""
     folders = ("run", "compare", "explore", "choose", "machine", "workload", "probe")
     some = [next((site / name).glob("*.html")).relative_to(site).as_posix() for name in folders]
-    system = next((site / "io500").glob("system-*.html")).relative_to(site).as_posix()
+    system = address.system(owner_of(described()))
     top = [path.name for path in site.glob("*.html")]
     return sorted([*top, *some, system, "io500/index.html", "io500/full.html"])
 
@@ -151,7 +154,7 @@ def test_filters_choose_rows_and_the_choice_is_in_the_address(
     browser.look(1280)
     browser.open((site / "io500/historical.html").as_uri())
     everything = browser.evaluate(f"{SHOWN}.length")
-    assert everything == 44
+    assert everything == 45
     choose(browser, "Nodes, at least", "10")
     choose(browser, "Nodes, at most", "10")
     cells = browser.evaluate(f"{SHOWN}.map(r => r.cells[8].textContent)")
@@ -216,6 +219,22 @@ def test_each_filter_of_a_list_keeps_what_it_says(
     kept = browser.evaluate(cells)
     assert kept == [text for text in every if fits(text)]
     assert 0 < len(kept) < len(every)
+
+
+def test_hostile_submissions_neither_run_nor_break_a_page(
+    browser: Browser | Firefox, tmp_path: Path
+) -> None:
+    chance = random.Random(25)
+    place = site_of(tmp_path, [hostile(chance, number) for number in range(3)])
+    for width in (360, 1280):
+        browser.look(width)
+        for path in io500_pages(place):
+            browser.open(path.as_uri())
+            assert browser.complaints() == [], path
+            assert browser.evaluate("document.title") != "ran"
+            assert all(one.startswith((place.as_uri(), "data:")) for one in browser.requests())
+            room = browser.evaluate("document.documentElement.scrollWidth")
+            assert room <= width, f"{path} is {room} px wide"
 
 
 def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(

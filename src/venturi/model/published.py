@@ -58,6 +58,16 @@ class Flag(Document):
     """It costs the result its place in a list."""
 
 
+class SubmittedFile(Document):
+    """A file that an import read: a summary, or what lies beside it."""
+
+    name: str
+    """Without its folder."""
+    bytes: Count
+    sha256: str = ""
+    """Empty: it is larger than what an import reads."""
+
+
 class Io500Result(Document):
     """One run of IO500, as its files or a list tell it."""
 
@@ -85,6 +95,12 @@ class Io500Result(Document):
     nodes: Positive | None = None
     classification: str = ""
     """What its owner calls the system: `production`, `research` ..."""
+    configuration: dict[str, str] = {}
+    """What the submission says of clients and servers, by the names of the list's schema:
+    `md_nodes`, `ds_storage_type` ..."""
+    questionnaire: dict[str, str] = {}
+    """Answers to the list's questionnaire on reproducibility, by its names: `availability` ..."""
+    files: list[SubmittedFile] = []
     phases: list[Io500Phase]
     published: Io500Score
     published_extended: Io500Score | None = None

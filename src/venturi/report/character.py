@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+MOST_CHARACTERS = 500
+"""Of a text that somebody else wrote, in one cell of a page."""
 _ASCII = str.maketrans(
     {
         "µ": "u",
@@ -36,3 +38,9 @@ def shown(text: str, utf8: bool = True) -> str:
     if utf8:
         return clean
     return clean.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+
+
+def bounded(text: str) -> str:
+    """One line without control characters, cut to 500 characters."""
+    clean = shown(text)
+    return clean if len(clean) <= MOST_CHARACTERS else f"{clean[:MOST_CHARACTERS]}…"

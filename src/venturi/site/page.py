@@ -44,6 +44,7 @@ from venturi.report.site import (
     address,
     calibration,
     io500,
+    io500_system,
     machine,
     overview,
     probe,
@@ -239,7 +240,7 @@ class SitePages:
             self._folder.write(address.io500_list_csv(found.key), io500.list_csv_of(found))
         for system in systems_of(published, lists):
             path = address.system(io500.owner_of(system.results[0]))
-            self._draw(path, system, io500.system_page)
+            self._draw(path, system, io500_system.system_page)
         data = "[" + ",\n".join(one.to_json() for one in published) + "]\n"
         self._folder.draw(
             address.LISTS,

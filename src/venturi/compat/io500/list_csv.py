@@ -19,6 +19,7 @@ from venturi.compat.io500.judge import (
 )
 from venturi.compat.io500.plain_word import plain, release_of, release_year, reproducibility_of
 from venturi.compat.io500.score import METADATA, SCORED, score
+from venturi.compat.io500.submitted import configuration_of, questionnaire_of
 from venturi.model.error import UserError
 from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
 
@@ -117,6 +118,8 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
         procs=_whole(row, "procs", source),
         nodes=_whole(row, "nodes", source),
         classification=_text(row, "classification").lower(),
+        configuration=configuration_of(row),
+        questionnaire=questionnaire_of(row),
         phases=phases,
         published=published,
         recomputed=recomputed,

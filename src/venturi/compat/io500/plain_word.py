@@ -6,6 +6,7 @@ import re
 
 MOST_CHARACTERS = 500
 _MOST_OF_RELEASE = 24
+_MOST_OF_LEVEL = 40
 _LIST_YEAR = re.compile(r"(?:I?SC|SCC)(\d\d)\b")
 _LEVELS = {
     "undefined": "Undefined",
@@ -38,5 +39,7 @@ def release_year(release: str) -> int | None:
 def reproducibility_of(text: str) -> str:
     """A level in the list's words; another word as it is; empty for a number or nothing."""
     found = plain(text)
+    if len(found) > _MOST_OF_LEVEL:  # an answer to the questionnaire, which may be called so
+        return ""
     known = _LEVELS.get(found.lower().replace("_", " ").replace("-", " "), found)
     return known if any(letter.isalpha() for letter in known) else ""

@@ -17,6 +17,11 @@ from venturi.compat.io500.list_csv import read_list
 from venturi.compat.io500.plain_word import plain, release_of
 from venturi.compat.io500.score import SCORED, score
 from venturi.compat.io500.settings import MOST_BYTES, Sections, why_unreadable
+from venturi.compat.io500.submitted import (
+    configuration_of,
+    questionnaire_of,
+    submitted_files,
+)
 from venturi.compat.io500.summary import Io500Summary, read_summary
 from venturi.model.error import UserError
 from venturi.model.published import Check, Flag, Io500Result, Io500Score
@@ -133,6 +138,9 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
         procs=procs,
         nodes=nodes,
         classification=evidence.information.get("system_classification", "").lower(),
+        configuration=configuration_of(evidence.information),
+        questionnaire=questionnaire_of(evidence.information),
+        files=submitted_files(path.parent, [phase.name for phase in summary.phases]),
         phases=summary.phases,
         published=summary.published,
         published_extended=summary.published_extended,

@@ -1,4 +1,4 @@
-"""Lists of IO500 and the pages of its systems, from imported results."""
+"""Lists of IO500, from imported results."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import csv
 import io
 from collections.abc import Sequence
 
-from venturi.model.published import Check, Io500Result
-from venturi.model.site import ListInterval, ListRow, SiteList, SystemPage
+from venturi.model.published import Io500Result
+from venturi.model.site import ListInterval, ListRow, SiteList
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -15,14 +15,12 @@ from venturi.report.block import (
     Chapter,
     Column,
     Facts,
-    Headline,
-    Note,
-    Notes,
     Page,
     Paragraph,
     Section,
     TableBlock,
 )
+from venturi.report.character import bounded
 from venturi.report.figure import list_years
 from venturi.report.published import name_of
 from venturi.report.quantity import Units
@@ -31,7 +29,6 @@ from venturi.report.site import address
 CSV = "io500/results.csv"
 JSON = "io500/results.json"
 FILTER = "io500"
-_CHECKS = {Check.RIGHT: "right", Check.WRONG: "WRONG", Check.ABSENT: "absent"}
 _COLUMNS = (
     "#",
     "BoF",
@@ -92,21 +89,21 @@ def _row(row: ListRow) -> tuple[str, ...]:
     one = row.result
     return (
         row.place_text or "–",
-        one.release,
+        bounded(one.release),
         str(one.year or ""),
-        one.institution,
-        Cell(one.system or name_of(one), address.system(owner_of(one))),
-        one.storage_vendor,
-        one.filesystem,
-        one.classification,
+        bounded(one.institution),
+        Cell(bounded(one.system or name_of(one)), address.system(owner_of(one))),
+        bounded(one.storage_vendor),
+        bounded(one.filesystem),
+        bounded(one.classification),
         str(one.nodes or ""),
         str(one.procs or ""),
         _number(one.recomputed.score),
         interval_text(row.interval),
         _number(one.recomputed.bw),
         _number(one.recomputed.md),
-        one.reproducibility,
-        "; ".join(flag.id for flag in one.flags),
+        bounded(one.reproducibility),
+        bounded("; ".join(flag.id for flag in one.flags)),
     )
 
 
@@ -129,7 +126,7 @@ def index_page(lists: Sequence[SiteList], results: Sequence[Io500Result]) -> Pag
             Cell(one.title, address.io500_list(one.key)),
             one.about,
             quantity.count(sum(row.place is not None for row in one.rows)),
-            name_of(one.rows[0].result) if one.rows and one.rows[0].place else "–",
+            bounded(name_of(one.rows[0].result)) if one.rows and one.rows[0].place else "–",
         )
         for one in lists
     )
@@ -147,97 +144,6 @@ def index_page(lists: Sequence[SiteList], results: Sequence[Io500Result]) -> Pag
         "follow from their phases. All scores here are computed again."
     )
     return _page("IO500", lead, tuple(blocks), "lists")
-
-
-def system_page(found: SystemPage, units: Units) -> Page:
-    """One system: what it is, and each of its results with what a reader must know."""
-    del units
-    newest = found.results[0]
-    facts = (
-        ("Institution", newest.institution),
-        ("System", newest.system),
-        ("File system", newest.filesystem),
-        ("Class", newest.classification),
-    )
-    known = Facts(tuple((name, value) for name, value in facts if value))
-    sections = [
-        Section("summary", "Summary", "", (known, _results(found))),
-        *(_result(one, index) for index, one in enumerate(found.results)),
-    ]
-    best = max(found.results, key=lambda one: one.recomputed.score or 0.0)
-    places = found.places.get(best.key, {})
-    score = best.recomputed
-    chapter = Chapter(
-        name="system",
-        title=found.title,
-        headlines=tuple(
-            Headline(name, quantity.number(value), detail)
-            for name, value, detail in (
-                ("Score", score.score, f"the best of {len(found.results)}"),
-                ("Bandwidth", score.bw, "GiB/s"),
-                ("Metadata", score.md, "kIOPS"),
-            )
-            if value is not None
-        ),
-        sections=tuple(sections),
-        facts=" · ".join(f"{place} in {name}" for name, place in places.items()),
-    )
-    return Page(found.title, "", (chapter,))
-
-
-def _results(found: SystemPage) -> TableBlock:
-    rows = tuple(
-        (
-            str(one.year or "–"),
-            str(one.nodes or "–"),
-            str(one.procs or "–"),
-            _number(one.recomputed.score) or "–",
-            _number(one.recomputed.bw) or "–",
-            _number(one.recomputed.md) or "–",
-            ", ".join(f"{place} in {name}" for name, place in found.places.get(one.key, {}).items())
-            or "–",
-        )
-        for one in found.results
-    )
-    titles = ("Year", "Nodes", "Processes", "Score", "BW, GiB/s", "MD, kIOPS", "Places")
-    columns = tuple(Column(title, title != "Places") for title in titles)
-    return TableBlock("Results", columns, rows, stacked=True)
-
-
-def _result(result: Io500Result, index: int) -> Section:
-    """One result: its phases, and whether its numbers hold."""
-    rows = tuple(
-        (
-            phase.name,
-            quantity.number(phase.value),
-            phase.unit,
-            "–" if phase.seconds is None else quantity.seconds(phase.seconds),
-            "INVALID" if phase.invalid else "scored" if phase.scored else "not scored",
-        )
-        for phase in result.phases
-    )
-    titles = ("Phase", "Value", "Unit", "Time", "Counts")
-    columns = tuple(Column(title, title in ("Value", "Time")) for title in titles)
-    checks = Facts(
-        (
-            ("Published scores", "follow from the phases" if result.match else "do NOT follow"),
-            ("Hash of the score", _CHECKS[result.score_hash]),
-            ("Hash of the configuration", _CHECKS[result.config_hash]),
-            ("Version", result.version or "not said"),
-            ("Mode", result.mode),
-            ("Known by", result.key),
-        )
-    )
-    blocks: list[Block] = [TableBlock("Phases", columns, rows, stacked=True)] if rows else []
-    if result.flags:
-        notes = tuple(
-            Note("not ranked" if flag.excludes else "note", "bad" if flag.excludes else "fair",
-                 flag.id, (("", flag.what),))
-            for flag in result.flags
-        )  # fmt: skip
-        blocks.append(Notes(notes))
-    year = f"Result of {result.year}" if result.year else f"Result {index + 1}"
-    return Section(f"result-{index}", year, "", (checks, *blocks))
 
 
 _CSV_COLUMNS = (
