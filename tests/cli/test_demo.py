@@ -41,13 +41,25 @@ def test_the_demo_ends_with_a_page_that_says_what_was_measured(tmp_path: Path) -
     assert tuning["causes"][0]["finding"] == "sync-each-write"
     assert tuning["causes"][0]["evidence"] in text
     records = [document(path) for path in sorted(out.glob("store/runs/*/record.json"))]
-    assert [record["name"] for record in records] == ["append-rows", "quick"]
-    assert all(record["verdict"]["level"] in text for record in records)
+    names = [record["name"] for record in records]
+    assert names == ["append-rows", "quick", "io500", "health-quick"]
+    assert all(record["verdict"]["level"] in text for record in records[:3])
+    assert quantity.number(records[2]["metrics"]["score"]["median"]) in text
     rates = records[1]["metrics"]["sequential-write"]
     assert quantity.rate(rates["median"]) in text
     for name in re.findall(r'<a href="([^"#]+)"', text):
         assert (out / name).is_file()
-    assert (out / "site" / "index.html").is_file()
+    assert (out / "health.html").is_file()
+    site = out / "site"
+    status = (site / "index.html").read_text("utf-8")
+    (probe,) = (site / "probe").glob("*.html")
+    machine = next((site / "machine").glob("*.html")).read_text("utf-8")
+    assert f"probe/{probe.name}" in status + machine
+    assert "memory" in machine
+    assert {path.name for path in (out / "store/probe").iterdir()} == {"demo"}
+    page = unescape(probe.read_text("utf-8"))
+    assert "md_create" in page
+    assert "io500" in page, "the run beside the probe is on its page"
     left = {path.name for path in out.iterdir()}
     assert not {"scratch", ".elsewhere"} & left
     assert not [name for name in left if name.startswith("venturi-")]
