@@ -143,9 +143,9 @@ def test_health_is_on_the_time_line(tmp_path: Path) -> None:
                    state=state[day], noise=False, parts={})
         for day in state
     ]  # fmt: skip
-    drawn = run_days.figure([subject], (), health)
+    drawn = run_days.figure(run_days.MachineDays([subject], (), health))
     assert drawn is not None
-    _, points, breaks, names = (layer["data"]["values"] for layer in drawn.spec["layer"])
+    _, _, points, breaks, names = (layer["data"]["values"] for layer in drawn.spec["layer"])
     assert {"day": 0, "y": 1, "runs": 1} in points
     assert {"day": 3, "y": 1, "runs": 1} in points
     assert breaks == [{"day": 3, "y": 1}]

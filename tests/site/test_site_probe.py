@@ -134,3 +134,26 @@ def test_a_night_without_a_measurement_is_said(probed: Place, tmp_path: Path) ->
     made(place, probed.store)
     assert content(place, "machine/alpha.html").row("t")[2] == "nothing was measured"
     assert not [row for row in content(place, "index.html").rows if row[:1] == ["probes"]]
+
+
+def test_days_on_which_a_probe_was_slow_are_on_the_time_line(probed: Place, tmp_path: Path) -> None:
+    place = tmp_path / "public"
+    made(place, probed.store)
+    page = content(place, "machine/alpha.html")
+    first = np.datetime64(BEGIN_NS // DAY_NS, "D")
+    (drawn,) = (row for row in page.rows if row[0] == "probe t")
+    assert drawn == ["probe t", "3", "–", str(first), str(first + 2), "0"]
+    assert "Probes were slow on 0 days" in page.text
+    creates = samples_of(3 * 5760, 5760, BEGIN_NS + 3 * DAY_NS, STEP_NS, 1e6)
+    creates["response_ns"] = creates["service_ns"] = 10**6
+    evening = creates["scheduled_ns"] >= BEGIN_NS + 3 * DAY_NS + 10 * HOUR_NS
+    creates["response_ns"][evening & (creates["operation"] == 3)] = 5 * 10**6
+    put(probed, creates)
+    made(place, probed.store)
+    page = content(place, "machine/alpha.html")
+    slow = page.row(str(first + 3), "t")
+    assert slow[2:4] == ["md_create", "slow"]
+    assert re.fullmatch(r"(5\.0|4\.9)\d times", slow[4])
+    assert slow[5] == "14"
+    assert page.row("probe t")[1:] == ["4", "–", str(first), str(first + 3), "1"]
+    assert f"t most on {first + 3}: md_create took" in page.text

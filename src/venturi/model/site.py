@@ -113,6 +113,29 @@ class SiteHealth(Document):
     figures: dict[str, str] = {}
 
 
+class SiteAudit(Document):
+    """What the nodes of a machine are, as the newest session of health found them."""
+
+    session: str
+    started: str
+    nodes: Positive
+    """That the session had."""
+    answered: Count
+    """Of these, nodes that were audited."""
+    facts: dict[str, str]
+    """Of all nodes; where they are not alike each value with its nodes."""
+
+
+class SiteDrift(Document):
+    """A fact of a machine's node that was another one in the session of health before."""
+
+    session: str
+    started: str
+    key: str
+    before: str
+    now: str
+
+
 class SiteNightRow(Document):
     """One operation of a probe in one night."""
 
@@ -131,6 +154,19 @@ class SiteNightRow(Document):
     """Medians of the hours."""
 
 
+class SiteProbeDay(Document):
+    """How slow a target of a probe was on one day, by the operation that was slowest."""
+
+    day: str
+    """UTC."""
+    operation: ProbeOperation
+    slowdown: Real
+    """The median of the day by the usual time."""
+    word: str
+    slow_hours: Count
+    """Hours in which some operation took three times its usual time or more, by the median."""
+
+
 class SiteProbe(Document):
     """One target of a probe, and how it did last night."""
 
@@ -141,6 +177,8 @@ class SiteProbe(Document):
     """Of the night, 20:00 UTC; `end` is 8:00 UTC, or the newest measurement."""
     end: str
     rows: list[SiteNightRow]
+    days: list[SiteProbeDay] = []
+    """The last 60 days on which something was measured; none before there is a baseline."""
 
 
 class SiteKeptProbe(Document):
@@ -235,6 +273,9 @@ class SiteMachine(Document):
     files: list[SiteMachineFile] = []
     ranking_positions: list[SiteRankingPosition] = []
     """Best first."""
+    audit: SiteAudit | None = None
+    drifts: list[SiteDrift] = []
+    """Oldest first."""
 
 
 class SiteBest(Document):

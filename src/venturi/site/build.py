@@ -20,7 +20,6 @@ from venturi.model.published import Io500Result
 from venturi.model.result import digest_of
 from venturi.model.site import (
     SiteContrast,
-    SiteHealth,
     SiteKeptProbe,
     SiteKeptWorkload,
     SiteMachine,
@@ -31,7 +30,7 @@ from venturi.report.figure import svg
 from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
 from venturi.site.contrast import contrasts_of
-from venturi.site.health import sessions_of
+from venturi.site.health import FoundHealth, health_of
 from venturi.site.io500 import SizeRanking
 from venturi.site.machine_file import machine_files
 from venturi.site.output import SiteFolder
@@ -124,12 +123,7 @@ def _pages(
     """All pages, and the notes for the next time; how many pages were removed."""
     before = folder.before.state if folder.before else None
     machines_of = {run.id: run.machine for run in content.shown}
-    health = [
-        session
-        for source in sources
-        if source.is_store
-        for session in sessions_of(source.path, machines_of)
-    ]
+    health = health_of([one.path for one in sources if one.is_store], machines_of)
     probes = _probes(sources, content, before.probes if before else {})
     tested = tested_of(sources, content.shown, before.tested if before else {})
     calibration, unshown = calibration_of(sources, content.shown, tested)
@@ -159,7 +153,7 @@ def _pages(
 class _SiteSurroundings:
     """What a site shows beside its runs."""
 
-    health: Sequence[SiteHealth]
+    health: FoundHealth
     probes: Sequence[FoundProbe]
     known: Sequence[KnownChange]
     published: Sequence[Io500Result]
@@ -207,18 +201,22 @@ def _draw(
             SiteMachine(
                 machine=machine,
                 subjects=own,
-                health=[one for one in beside.health if one.machine == machine],
+                health=beside.health.of(machine),
                 known=[one for one in beside.known if one.machine in ("", machine)],
                 probes=[one for one in nights if one.machine == machine],
                 files=[one for one in beside.files if one.machine == machine],
                 ranking_positions=by_size.ranking_positions(own) if beside.published else [],
+                audit=beside.health.audits.get(machine),
+                drifts=beside.health.drifts.get(machine, []),
             )
         )
     pages.overviews(subjects, [one for own in workloads.values() for one in own.contrasts])
     pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
-    pages.status(len(content.shown), subjects, beside.health, nights, whys, len(beside.published))
+    pages.status(
+        len(content.shown), subjects, beside.health.sessions, nights, whys, len(beside.published)
+    )
     return workloads
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from venturi.model.error import UserError
-from venturi.model.probe import OPERATIONS, ProbeTarget
+from venturi.model.probe import OPERATIONS, ProbeOperation, ProbeTarget
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.result import digest_of
-from venturi.model.site import SiteKeptProbe, SiteNightRow, SiteProbe
+from venturi.model.site import SiteKeptProbe, SiteNightRow, SiteProbe, SiteProbeDay
 from venturi.probe.baseline import learn
 from venturi.probe.columns import Array
 from venturi.probe.history import extent_of, history_of
@@ -29,6 +29,9 @@ from venturi.store.public import names_somebody
 from venturi.store.seal import sha256_of
 
 _NIGHT_BEGINS_H, _NIGHT_H = 20, 12
+_MOST_DAYS = 60
+_SLOW_FROM = 3.0
+"""Slowdown from which on `level_of` calls an hour slow."""
 _UNKNOWN_MACHINE = "local"
 _HOST_DIGITS = 6
 
@@ -109,9 +112,56 @@ def _contents(folder: Path) -> list[list[str]]:
 
 def _kept(folder: Path, target: ProbeTarget, machine: str, inputs: str) -> SiteKeptProbe:
     end_ns = extent_of([folder], Span()).end_ns
+    usual = {
+        operation: expected.value_s
+        for operation, (expected, _) in learn(folder, target, end_ns).items()
+        if expected is not None
+    }
+    night = _night(folder, target, machine, end_ns, usual)
+    days = _days(folder, target, end_ns, usual)
     return SiteKeptProbe(
-        inputs=inputs, end_ns=end_ns, night=_night(folder, target, machine, end_ns)
+        inputs=inputs, end_ns=end_ns, night=night.model_copy(update={"days": days})
     )
+
+
+def _days(
+    folder: Path, target: ProbeTarget, end_ns: int, usual: Mapping[ProbeOperation, float]
+) -> list[SiteProbeDay]:
+    """The last days, each by the operation that was slowest on it."""
+    begin_ns = end_ns - _MOST_DAYS * DAY_NS
+    worst: dict[int, tuple[float, ProbeOperation]] = {}
+    slow: dict[int, set[int]] = {}
+    for kind in target.kinds:
+        hours = rows_between(folder, HOURS, kind, begin_ns, end_ns)
+        for number in np.unique(hours["operation"]):
+            operation = OPERATIONS[int(number)]
+            if not usual.get(operation):
+                continue
+            own = {name: values[hours["operation"] == number] for name, values in hours.items()}
+            for hour, value_s in _medians(own, own["begin_ns"] // HOUR_NS).items():
+                if value_s / usual[operation] >= _SLOW_FROM:
+                    slow.setdefault(hour * HOUR_NS // DAY_NS, set()).add(hour)
+            for day, value_s in _medians(own, own["begin_ns"] // DAY_NS).items():
+                found = (value_s / usual[operation], operation)
+                worst[day] = max(worst.get(day, found), found)
+    return [
+        SiteProbeDay(
+            day=_text(day * DAY_NS)[:10],
+            operation=operation,
+            slowdown=slowdown,
+            word=_word(slowdown),
+            slow_hours=len(slow.get(day, ())),
+        )
+        for day, (slowdown, operation) in sorted(worst.items())
+    ]
+
+
+def _medians(rows: Mapping[str, Array], groups: Array) -> dict[int, float]:
+    """The median of each group of rows, in seconds."""
+    return {
+        int(one): _quantile_s(rows["bin"][groups == one], rows["felt"][groups == one], 0.5)
+        for one in np.unique(groups)
+    }
 
 
 def _own_machine() -> str:
@@ -121,21 +171,24 @@ def _own_machine() -> str:
     return f"{_UNKNOWN_MACHINE}-{digest_of(socket.gethostname())[:_HOST_DIGITS]}"
 
 
-def _night(folder: Path, target: ProbeTarget, machine: str, newest_ns: int) -> SiteProbe:
+def _night(
+    folder: Path,
+    target: ProbeTarget,
+    machine: str,
+    newest_ns: int,
+    usual: Mapping[ProbeOperation, float],
+) -> SiteProbe:
     """The last night, from 20:00 to 8:00 UTC, before the newest measurement or up to it."""
     shift_ns = _NIGHT_BEGINS_H * HOUR_NS
     begin_ns = (newest_ns - 1 - shift_ns) // DAY_NS * DAY_NS + shift_ns
     end_ns = min(begin_ns + _NIGHT_H * HOUR_NS, newest_ns)
-    learned = learn(folder, target, newest_ns)
     rows = []
     for kind in target.kinds:
         hours = rows_between(folder, HOURS, kind, begin_ns, end_ns)
         for number in np.unique(hours["operation"]):
             own = {name: values[hours["operation"] == number] for name, values in hours.items()}
             operation = OPERATIONS[int(number)]
-            expected, _ = learned[operation]
-            usual_s = expected.value_s if expected is not None else None
-            rows.append(_row(own, int(number), usual_s))
+            rows.append(_row(own, int(number), usual.get(operation)))
     return SiteProbe(
         machine=machine,
         target=target.name,
@@ -149,11 +202,7 @@ def _night(folder: Path, target: ProbeTarget, machine: str, newest_ns: int) -> S
 def _row(hours: dict[str, Array], number: int, usual_s: float | None) -> SiteNightRow:
     """One operation: its night, and its slowest hour by the median."""
     p50_s, p95_s = (_quantile_s(hours["bin"], hours["felt"], share) for share in (0.5, 0.95))
-    by_hour = []
-    for begin_ns in np.unique(hours["begin_ns"]):
-        mine = hours["begin_ns"] == begin_ns
-        value_s = _quantile_s(hours["bin"][mine], hours["felt"][mine], 0.5)
-        by_hour.append((value_s, int(begin_ns)))
+    by_hour = [(value_s, at_ns) for at_ns, value_s in _medians(hours, hours["begin_ns"]).items()]
     slowest_s, slowest_ns = max(by_hour)
     slowdown = p50_s / usual_s if usual_s else None
     return SiteNightRow(

@@ -87,14 +87,17 @@ def _fits(text: str) -> bool:
     return _WORD.fullmatch(text) is not None
 
 
-def names_somebody(text: str, host: str = "") -> bool:
-    """Whether a text holds a path, or as a word of its own the name of this user or a host."""
-    return _holds(text, _private_words(host))
+def names_somebody(text: str, *hosts: str) -> bool:
+    """Whether a text is a path, or has as a word of its own the name of this user or a host.
+
+    `hosts` are names of hosts beside this one.
+    """
+    return _holds(text, _private_words(*hosts))
 
 
-def _private_words(host: str) -> frozenset[str]:
-    """The names of this user, of this host and of another one, as they are compared."""
-    hosts = {socket.gethostname(), host}
+def _private_words(*others: str) -> frozenset[str]:
+    """The names of this user, of this host and of others, as they are compared."""
+    hosts = {socket.gethostname(), *others}
     short = {one.partition(".")[0] for one in hosts}
     return frozenset(word.casefold() for word in (user_name(), *hosts, *short) if word)
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from venturi.model.history import KnownChange
-from venturi.model.site import SiteHealth, SiteMachine, SiteRankingPosition, SiteRun, SiteSubject
+from venturi.model.site import (
+    SiteAudit,
+    SiteDrift,
+    SiteHealth,
+    SiteMachine,
+    SiteRankingPosition,
+    SiteRun,
+    SiteSubject,
+)
 from venturi.report import quantity
 from venturi.report.block import Block, Cell, Chapter, Column, Facts, Page, Section, TableBlock
 from venturi.report.figure import run_days
@@ -14,10 +23,11 @@ from venturi.report.published import name_of
 from venturi.report.quantity import Units
 from venturi.report.site import address
 from venturi.report.site.io500 import owner_of
-from venturi.report.site.probe import night_table
+from venturi.report.site.probe import night_table, slow_days
 from venturi.report.site.run import level_of
 from venturi.report.site.status import cell_of, change_cells
 
+_KERNEL_SIZE = re.compile(r"\b(\d{1,15}) kB\b")
 _MOST_SESSIONS = 60
 _MOST_RUNS = 100
 
@@ -44,18 +54,13 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
         block = night_table(machine.probes)
         lead = "How long small operations take, by what they usually take (the median of 30 days)."
         sections.append(Section("probes", "What users felt", lead, (block,)))
+    if when := _time_line(machine, units):
+        sections.append(Section("time", "When it ran, and what changed", "", tuple(when)))
+    if about := _about(machine, units):
+        sections.append(Section("facts", "What it is", "", tuple(about)))
     if subjects:
-        picture = run_days.figure(subjects, machine.known, machine.health)
-        blocks = (picture, _changes(subjects, units), _known(machine.known))
-        when: list[Block] = [block for block in blocks if block is not None]
-        if when:
-            sections.append(Section("time", "When it ran, and what changed", "", tuple(when)))
         runs = [run for one in subjects for run in one.recent]
         sections.append(Section("runs", "Newest runs", "", (run_table(runs, units),)))
-    facts = next((one.facts for one in sorted(subjects, key=_last, reverse=True) if one.facts), {})
-    if facts:
-        about = Facts(tuple(facts.items()))
-        sections.append(Section("facts", "What it is", "As its newest run says.", (about,)))
     worse = sum(one.worse for one in subjects)
     runs_text = quantity.counted(sum(one.runs for one in subjects), "run")
     chapter = Chapter(
@@ -71,6 +76,67 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
 
 def _last(subject: SiteSubject) -> str:
     return subject.last
+
+
+def _time_line(machine: SiteMachine, units: Units) -> list[Block]:
+    """One picture of runs, health, probes and known changes, and what it shows as tables."""
+    shown = run_days.MachineDays(machine.subjects, machine.known, machine.health, machine.probes)
+    blocks = (
+        run_days.figure(shown),
+        _changes(machine.subjects, units),
+        slow_days(machine.probes),
+        _known(machine.known),
+    )
+    return [block for block in blocks if block is not None]
+
+
+def _about(machine: SiteMachine, units: Units) -> list[Block]:
+    """What the machine is: by its newest audit, by its newest run, and what became another."""
+    found: list[Block] = []
+    if machine.audit is not None and machine.audit.facts:
+        found.append(_audit(machine.audit, units))
+    if machine.drifts:
+        found.append(_drifts(machine.drifts, units))
+    newest = sorted(machine.subjects, key=_last, reverse=True)
+    facts = next((one.facts for one in newest if one.facts), {})
+    if facts:
+        columns = (Column("What"), Column("As its newest run says"))
+        found.append(TableBlock("By its newest run", columns, tuple(facts.items()), stacked=True))
+    return found
+
+
+def _audit(audit: SiteAudit, units: Units) -> TableBlock:
+    """The facts of its nodes; a session that did not reach all of them says so."""
+    nodes = quantity.counted(audit.nodes, "node")
+    if audit.answered < audit.nodes:
+        nodes = f"{audit.answered} of {nodes}"
+    rows: list[tuple[str, ...]] = [
+        (name, _with_sizes(value, units)) for name, value in audit.facts.items()
+    ]
+    started = audit.started[:16].replace("T", " ")
+    rows.append(("session of health", Cell(f"{started} UTC", address.run(audit.session))))
+    title = f"By the audit of {nodes} on {audit.started[:10]}"
+    return TableBlock(title, (Column("What"), Column("Value")), tuple(rows), stacked=True)
+
+
+def _with_sizes(value: str, units: Units) -> str:
+    """Sizes that the kernel counts in kB, of 1024 bytes, as all others are written."""
+    return _KERNEL_SIZE.sub(lambda found: quantity.size(int(found[1]) * 1024, units), value)
+
+
+def _drifts(drifts: Sequence[SiteDrift], units: Units) -> TableBlock:
+    rows = tuple(
+        (
+            Cell(one.started[:16].replace("T", " "), address.run(one.session)),
+            one.key,
+            _with_sizes(one.before, units),
+            _with_sizes(one.now, units),
+        )
+        for one in sorted(drifts, key=lambda one: one.started, reverse=True)[:_MOST_SESSIONS]
+    )
+    titles = ("Session (UTC)", "What", "Before", "Now")
+    return TableBlock("What its audits found changed", tuple(map(Column, titles)), rows,
+                      stacked=True)  # fmt: skip
 
 
 def _subjects(subjects: Sequence[SiteSubject], units: Units) -> TableBlock:

@@ -19,6 +19,7 @@ _TONES: dict[str, Tone] = {
     "stalled": "bad",
     "cache?": "fair",
 }
+_MOST_DAYS = 30
 
 
 def page_of(history: ProbeHistory, units: Units) -> Page:
@@ -92,3 +93,25 @@ def night_table(probes: Sequence[SiteProbe]) -> TableBlock:
     nights = sorted({f"{probe.begin[:10]} {probe.begin[11:16]} to {probe.end[11:16]}"
                      for probe in probes})  # fmt: skip
     return TableBlock(f"Last night: {', '.join(nights)} UTC", columns, tuple(rows), stacked=True)
+
+
+def slow_days(probes: Sequence[SiteProbe]) -> TableBlock | None:
+    """The days on which targets were slowest, the slowest first; None where none was slow."""
+    found = [
+        (day, probe) for probe in probes for day in probe.days if _TONES.get(day.word) == "bad"
+    ]
+    found.sort(key=lambda one: (-one[0].slowdown, one[0].day, one[1].target))
+    rows = tuple(
+        (
+            day.day,
+            Cell(probe.target, address.probe(probe.machine, probe.target)),
+            day.operation.value,
+            Cell(day.word, tone="bad"),
+            f"{quantity.number(day.slowdown)} times",
+            quantity.count(day.slow_hours),
+        )
+        for day, probe in found[:_MOST_DAYS]
+    )
+    titles = ("Day (UTC)", "Target", "Operation", "Was", "Slowdown", "Slow hours")
+    columns = tuple(Column(title, index > 3) for index, title in enumerate(titles))
+    return TableBlock("Slow days of its probes", columns, rows, stacked=True) if rows else None
