@@ -6,11 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from venturi.model.calibration import ForecastTrial
+from venturi.model.calibration import ForecastTrial, ProxyTrial
 from venturi.model.campaign import CampaignRow
-from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.document import Count, Document, Fraction, Positive, Real, Seconds
 from venturi.model.health import HealthState
 from venturi.model.history import ChangePoint, KnownChange, Series, Trend
+from venturi.model.origin import RequestBucket, Severity
 from venturi.model.output import Better
 from venturi.model.probe import ProbeOperation
 from venturi.model.published import Io500Result
@@ -307,6 +308,58 @@ class SiteContrast(Document):
     """A digest of the runs of both."""
 
 
+class SiteIoPhase(Document):
+    """What one phase of a workload does, in one repetition on all ranks."""
+
+    name: str
+    ranks: Positive
+    seconds: Seconds
+    bytes: Count
+    operations: dict[str, Count]
+    """By kind; only kinds that occur."""
+    request_sizes: list[RequestBucket] = []
+
+
+class SiteFinding(Document):
+    """What an application does badly, without the files in question."""
+
+    severity: Severity
+    what: str
+    advice: str
+    count: Positive = 1
+    """Groups of files of which it was found."""
+
+
+class SiteIoAccount(Document):
+    """What a workload does to storage: as a log counted it, and as a run of it did."""
+
+    run: str
+    """Whose record says so."""
+    ranks: Positive
+    """Of the application, or of the run where no log was counted."""
+    method: str = ""
+    """How the application was observed: `darshan`, `trace`; empty: it is no derived workload, and
+    all of the application's fields are empty."""
+    is_truncated: bool = False
+    """The capture was incomplete, so counts are lower bounds."""
+    layer: str = ""
+    seconds: Seconds | None = None
+    """Run time of the application."""
+    io_seconds: Seconds | None = None
+    """Inside I/O calls, on its slowest rank."""
+    bytes_written: Count = 0
+    bytes_read: Count = 0
+    operations: dict[str, Count] = {}
+    request_sizes: list[RequestBucket] = []
+    files: Count | None = None
+    covered_bytes: Fraction | None = None
+    """The share of the application's bytes that the workload reproduces; None: not known."""
+    covered_operations: Fraction | None = None
+    phases: list[SiteIoPhase] = []
+    findings: list[SiteFinding] = []
+    """Most severe first."""
+
+
 class SiteWorkload(Document):
     """The page of one workload: every machine side by side."""
 
@@ -318,6 +371,10 @@ class SiteWorkload(Document):
     points: list[CampaignRow] = []
     """The newest session of every configuration, with `ranks`, `nodes` and `machine`."""
     contrasts: list[SiteContrast] = []
+    account: SiteIoAccount | None = None
+    trials: list[ForecastTrial] = []
+    """Of forecasts of this workload, oldest first."""
+    proxies: list[ProxyTrial] = []
 
 
 class SiteRunPage(Document):

@@ -32,9 +32,10 @@ from venturi.site.calibration import calibration_of, tested_of
 from venturi.site.contrast import contrasts_of
 from venturi.site.health import FoundHealth, health_of
 from venturi.site.io500 import SizeRanking
+from venturi.site.io_account import account_of, stamp_of
 from venturi.site.machine_file import machine_files
 from venturi.site.output import SiteFolder
-from venturi.site.page import SitePages
+from venturi.site.page import SitePages, WorkloadPage
 from venturi.site.probe import FoundProbe, probes_of
 from venturi.site.scan import Scan, SiteContent, workloads_of
 from venturi.site.source import Source
@@ -131,7 +132,7 @@ def _pages(
     machines, unread = machine_files(sources, before.machines if before else {})
     content.problems += unread
     beside = _SiteSurroundings(
-        health, probes, known, _published(sources), calibration, list(machines.values())
+        sources, health, probes, known, _published(sources), calibration, list(machines.values())
     )
     workloads = _draw(pages, scan, content, beside)
     return folder.finish(
@@ -153,6 +154,7 @@ def _pages(
 class _SiteSurroundings:
     """What a site shows beside its runs."""
 
+    sources: Sequence[Source]
     health: FoundHealth
     probes: Sequence[FoundProbe]
     known: Sequence[KnownChange]
@@ -182,13 +184,7 @@ def _draw(
     subjects = sorted(content.subjects, key=lambda one: (one.name, one.machine))
     pages.runs(content.shown, scan.result)
     pages.run_data(content.kept, content.groups, scan.results)
-    workloads = {}
-    for name, groups in workloads_of(content.kept).items():
-        inputs = digest_of([[group, content.kept[group].inputs] for group in groups])
-        kept = pages.kept_workload(name, inputs)
-        workloads[name] = kept or SiteKeptWorkload(
-            inputs=inputs, contrasts=_draw_workload(pages, scan, content, name, inputs)
-        )
+    workloads = _draw_workloads(pages, scan, content, beside)
     nights = [one.kept.night for one in beside.probes]
     for one in beside.probes:
         pages.probe(one)
@@ -220,10 +216,42 @@ def _draw(
     return workloads
 
 
-def _draw_workload(
-    pages: SitePages, scan: Scan, content: SiteContent, name: str, inputs: str
+def _draw_workloads(
+    pages: SitePages, scan: Scan, content: SiteContent, beside: _SiteSurroundings
+) -> dict[str, SiteKeptWorkload]:
+    """The pages of all workloads; what is kept of each."""
+    workloads = {}
+    for name, groups in workloads_of(content.kept).items():
+        runs = [run for group in groups for run in content.groups[group]]
+        stamp = stamp_of(beside.sources, runs)
+        trials = [one for one in beside.calibration.trials if one.name == name]
+        proxies = [one for one in beside.calibration.proxies if one.name == name]
+        inputs = digest_of(
+            [[group, content.kept[group].inputs] for group in groups],
+            stamp,
+            [one.to_data() for one in (*trials, *proxies)],
+        )
+        kept = pages.kept_workload(name, inputs)
+        if kept is None:
+            contrasts = _draw_contrasts(pages, scan, content, name)
+            page = WorkloadPage(
+                name=name,
+                groups=[scan.group(group, content) for group in groups],
+                contrasts=contrasts,
+                account=account_of(beside.sources, runs, stamp),
+                trials=trials,
+                proxies=proxies,
+            )
+            pages.workload(page, inputs)
+            kept = SiteKeptWorkload(inputs=inputs, contrasts=contrasts)
+        workloads[name] = kept
+    return workloads
+
+
+def _draw_contrasts(
+    pages: SitePages, scan: Scan, content: SiteContent, name: str
 ) -> list[SiteContrast]:
-    """The pages of a workload; all its comparisons."""
+    """All comparisons of a workload, those that have a page drawn."""
     groups = workloads_of(content.kept)[name]
     runs = {content.kept[group].subject.machine: content.groups[group] for group in groups}
     contrasts = []
@@ -235,7 +263,6 @@ def _draw_workload(
             if found is not None:
                 pages.comparison(contrast, found)
         contrasts.append(contrast)
-    pages.workload(name, [scan.group(group, content) for group in groups], contrasts, inputs)
     return contrasts
 
 

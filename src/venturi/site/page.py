@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from venturi.model.calibration import Calibration
+from venturi.model.calibration import Calibration, ForecastTrial, ProxyTrial
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
 from venturi.model.history import Trend
@@ -17,6 +17,7 @@ from venturi.model.site import (
     SiteContrast,
     SiteGroup,
     SiteHealth,
+    SiteIoAccount,
     SiteKept,
     SiteKeptWorkload,
     SiteMachine,
@@ -79,6 +80,18 @@ CHOOSE_NAME = "choose.js"
 _EXPLORED = "Choosing needs scripts; the page of the workload has every series as a table."
 _CHOSEN = "Choosing needs scripts; the page of the workload lists comparisons that are made."
 _RUNS_A_PAGE = 500
+
+
+@dataclass(frozen=True)
+class WorkloadPage:
+    """What the pages of a workload are drawn from."""
+
+    name: str
+    groups: Sequence[SiteGroup]
+    contrasts: Sequence[SiteContrast]
+    account: SiteIoAccount | None
+    trials: Sequence[ForecastTrial]
+    proxies: Sequence[ProxyTrial]
 
 
 class SitePages:
@@ -161,10 +174,9 @@ class SitePages:
                 text = run_script(kept.subject.machine, results_of(runs[group]))
                 self._folder.write(path, text, kept.inputs)
 
-    def workload(
-        self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast], inputs: str
-    ) -> None:
+    def workload(self, page: WorkloadPage, inputs: str) -> None:
         """The pages of a workload."""
+        name, groups = page.name, page.groups
         scripts_of_runs = [
             address.run_data(address.group(one.subject.machine, name)) for one in groups
         ]
@@ -176,7 +188,10 @@ class SitePages:
             series=series,
             best=best_of(groups),
             points=points_of(groups),
-            contrasts=[one for one in contrasts if one.headline],
+            contrasts=[one for one in page.contrasts if one.headline],
+            account=page.account,
+            trials=list(page.trials),
+            proxies=list(page.proxies),
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
@@ -184,7 +199,7 @@ class SitePages:
         if self._has_parquet:
             self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
         data = (address.data(name), *scripts_of_runs)
-        for path, scripts, page, text in (
+        for path, scripts, drawn, text in (
             (
                 address.explore(name),
                 (address.data(name), EXPLORE_NAME),
@@ -194,7 +209,7 @@ class SitePages:
             (address.choose(name), (*data, CHOOSE_NAME), overview.choice(name), _CHOSEN),
         ):
             frame = Frame(self._title, LINKS, path, scripts, text)
-            self._folder.write(path, site_html(page, frame), inputs)
+            self._folder.write(path, site_html(drawn, frame), inputs)
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
         """The page of two sets of runs."""

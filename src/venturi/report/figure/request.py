@@ -153,8 +153,8 @@ def figure(record: Record, observed: Observed | None, units: Units) -> Figure | 
     )
 
 
-def of_capture(counts: Classes, units: Units) -> Figure | None:
-    """The histogram of an application that was captured; none where it moved no data."""
+def of_capture(counts: Classes, units: Units, who: str = "application") -> Figure | None:
+    """The histogram of one that was captured or run; none where it moved no data."""
     labels = [quantity.edge(edge, units) for edge in REQUEST_EDGES_BYTES]
     nothing = [0.0] * len(labels)
     panels = [
@@ -170,7 +170,7 @@ def of_capture(counts: Classes, units: Units) -> Figure | None:
         finding=_peak(counts, REQUEST_EDGES_BYTES, units, "By number"),
         reading="Each bar: the share of the calls that move more than the edge before it.",
         spec=theme.whole({"vconcat": panels, "spacing": 22}),
-        table=_table({"application": counts}, labels),
+        table=_table({who: counts}, labels),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from venturi.model.calibration import Calibration, ForecastTrial, ProxyTrial
 from venturi.report import quantity
@@ -12,6 +13,7 @@ from venturi.report.block import (
     Cell,
     Chapter,
     Column,
+    Facts,
     Headline,
     Page,
     Paragraph,
@@ -27,6 +29,7 @@ MEANT = 0.95
 """The share of runs that a forecast's interval is meant to hold."""
 _MOST_ROWS = 200
 _MOST_FIGURES = 4
+_MOST_OF_WORKLOAD = 2
 _FEWEST = 20
 """Runs from which on a share within intervals says something of 95 %."""
 
@@ -53,6 +56,30 @@ def page_of(found: Calibration, units: Units) -> Page:
         f"{quantity.counted(found.untested, 'forecast')} not tested yet",
     )
     return Page("Do our forecasts hold?", _lead(found, wholes or _judged(phases)), (chapter,))
+
+
+def of_workload(
+    trials: Sequence[ForecastTrial], proxies: Sequence[ProxyTrial]
+) -> tuple[Section, ...]:
+    """What was forecast of one workload beside what its later runs took, for its own page."""
+    found: list[Section] = []
+    if trials:
+        first = _summary(trials)
+        blocks = [block for one in _pictures(trials)[:_MOST_OF_WORKLOAD] for block in one.blocks]
+        if not blocks:
+            blocks = list(_every("trials", "Every phase", trials).blocks)
+        more = Facts((("Forecasts of all workloads", Cell("forecasts", address.CALIBRATION)),))
+        found.append(
+            replace(
+                first,
+                name="forecasts",
+                title="Predicted, and then measured",
+                blocks=(*first.blocks, *blocks, more),
+            )
+        )
+    if proxies:
+        found.append(_proxies(proxies))
+    return tuple(found)
 
 
 def _parts(

@@ -23,7 +23,7 @@ from venturi.report.figure import scaling
 from venturi.report.figure.history import over_sessions
 from venturi.report.history_text import change_text, row_of
 from venturi.report.quantity import Units
-from venturi.report.site import address
+from venturi.report.site import address, calibration, io_account
 from venturi.report.site.status import TREND_TONES, cell_of
 
 _MOST_FIGURES = 3
@@ -49,6 +49,9 @@ def page_of(workload: SiteWorkload, units: Units) -> Page:
     figures: list[Block] = [over_sessions(one, i, units) for i, one in enumerate(drawn)]
     if figures:
         sections.append(Section("series", "Session by session", "", tuple(figures)))
+    sections += calibration.of_workload(workload.trials, workload.proxies)
+    if workload.account is not None:
+        sections.append(io_account.section(workload.account, units))
     if workload.contrasts:
         sections.append(Section("compare", "Compared", "", (contrast_table(workload.contrasts),)))
     if workload.series:
