@@ -10,7 +10,8 @@ from site_factory import result, sessions, store_of
 from test_site_build import content, made, pages
 
 from profile_factory import curve, data, machine
-from venturi.model.machine import Bound
+from venturi.model.machine import Bound, Mail, Notices
+from venturi.model.notice import Event
 from venturi.model.profile import FileSharing, Order, Volume
 from venturi.model.result import digest_of
 from venturi.report import quantity
@@ -150,3 +151,21 @@ def test_health_is_on_the_time_line(tmp_path: Path) -> None:
     assert {"day": 3, "y": 1, "runs": 1} in points
     assert breaks == [{"day": 3, "y": 1}]
     assert {"y": 1, "name": "health"} in names
+
+
+def test_who_is_told_is_said_without_addresses(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "store", [*sessions(4, 1000), *sessions(4, 1000, machine="beta")])
+    mail = Mail(to=["someone@example.org", "other@example.org"], server="mail.example.org:25")
+    notices = Notices(mail=mail, webhook="https://chat.example.org/x", on=[Event.FAILED])
+    put(store, "a.yaml", name="alpha", notices=notices)
+    put(store, "b.yaml", name="beta", bounds=[Bound(operation="write", bytes_per_second=1e9)])
+    place = tmp_path / "public"
+    made(place, store)
+    page = content(place, "index.html")
+    assert page.row("alpha", "mail to 2 addresses and a webhook")[2] == "failed"
+    assert page.row("beta", "nobody: its machine file has no notices")[2] == "–"
+    for path, text in pages(place).items():
+        assert b"example.org" not in text, path
+    (store / "machines" / "b.yaml").unlink()
+    made(place, store)
+    assert content(place, "index.html").row("beta", "not known: no machine file of it is here")

@@ -7,6 +7,7 @@ import io
 import json
 import random
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -459,6 +460,22 @@ def test_the_keyboard_alone_leads_to_the_regression(browser: Browser | Firefox, 
         if browser.evaluate("document.title").startswith("quick"):
             break
     assert browser.evaluate("document.querySelector('h1').textContent") == "quick"
+
+
+def test_the_reader_s_clock_tells_that_everything_stopped(
+    browser: Browser | Firefox, site: Path, tmp_path: Path
+) -> None:
+    browser.look(360)
+    browser.open((site / "index.html").as_uri())
+    said = "document.querySelector('#main > [role=status]')?.textContent ?? ''"
+    assert browser.evaluate(said).startswith("Everything stopped by the clock of this browser: ")
+    now = datetime.now(UTC)
+    fresh = [result(day, started=(now - timedelta(days=4 - day)).isoformat()) for day in range(5)]
+    made(tmp_path / "public", store_of(tmp_path / "store", fresh))
+    browser.open((tmp_path / "public" / "index.html").as_uri())
+    assert browser.evaluate("document.querySelectorAll('[data-filter=due] tbody tr').length") == 1
+    assert browser.evaluate(said) == ""
+    assert browser.complaints() == []
 
 
 def test_every_control_and_link_has_a_name_and_headings_do_not_skip(

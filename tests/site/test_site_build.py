@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from venturi.store.archive import results
 from venturi.store.result import tag
 
 WORSE_DAY = "2026-03-02"
+ALPHA = ("alpha", "quick")
 
 
 class Content(HTMLParser):
@@ -109,6 +111,15 @@ def test_the_status_page_says_what_is_late_and_what_failed(whole: tuple[Path, Pa
     assert any(failed[0].id in row for row in status.rows)
     page = content(whole[1], address.run(failed[0].id))
     assert "It is INVALID: no figure of it counts." in page.text
+
+
+def test_the_status_page_says_from_when_on_each_subject_is_late(whole: tuple[Path, Path]) -> None:
+    status = content(whole[1], "index.html")
+    last = max(run.started for run in results(whole[0]) if (run.machine, run.name) == ALPHA)
+    due = datetime.fromisoformat(last) + timedelta(days=3)
+    row = status.row("alpha", "quick")
+    assert row[4] == f"{due:%Y-%m-%d %H:%M}"
+    assert len([row for row in status.rows if row[:2] == ["gamma", "checkpoint"]]) == 1, "late now"
 
 
 def test_the_figures_on_pages_of_runs_are_those_of_the_records(whole: tuple[Path, Path]) -> None:
@@ -380,7 +391,7 @@ def test_nothing_in_a_name_becomes_markup(tmp_path: Path) -> None:
             assert name not in ("img", "b", "i", "u")
             assert not any(key.startswith("on") for key in attributes)
             if name == "script":
-                own = r"(\.\./)?((site|explore|choose)\.js|(data|runs)/[a-z0-9_.-]+\.js)"
+                own = r"(\.\./)?((site|status|explore|choose)\.js|(data|runs)/[a-z0-9_.-]+\.js)"
                 assert re.fullmatch(own, str(attributes["src"]))
     assert seen > 10
 

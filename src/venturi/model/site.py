@@ -11,6 +11,7 @@ from venturi.model.campaign import CampaignRow
 from venturi.model.document import Count, Document, Fraction, Positive, Real, Seconds
 from venturi.model.health import HealthState
 from venturi.model.history import ChangePoint, KnownChange, Series, Trend
+from venturi.model.notice import Event
 from venturi.model.origin import RequestBucket, Severity
 from venturi.model.output import Better
 from venturi.model.probe import ProbeOperation
@@ -178,6 +179,8 @@ class SiteProbe(Document):
     """Of the night, 20:00 UTC; `end` is 8:00 UTC, or the newest measurement."""
     end: str
     rows: list[SiteNightRow]
+    newest: str = ""
+    """When its newest measurement was."""
     days: list[SiteProbeDay] = []
     """The last 60 days on which something was measured; none before there is a baseline."""
 
@@ -190,6 +193,16 @@ class SiteKeptProbe(Document):
     end_ns: Count
     """When the newest measurement was, since 1970."""
     night: SiteProbe
+
+
+class SiteNotices(Document):
+    """How people of a machine hear of what happens to campaigns, without who they are."""
+
+    mail: Count = 0
+    """Addresses."""
+    webhook: bool = False
+    on: list[Event] = []
+    """What they want to hear of."""
 
 
 class SiteStatus(Document):
@@ -206,6 +219,8 @@ class SiteStatus(Document):
     withheld: Count = 0
     published: Count = 0
     """Results of IO500."""
+    notices: dict[str, SiteNotices] = {}
+    """By machine; one that has no machine file is absent."""
 
 
 class SiteCeiling(Document):
@@ -236,6 +251,7 @@ class SiteMachineFile(Document):
     facts: dict[str, str] = {}
     """Of what was profiled."""
     ceilings: list[SiteCeiling]
+    notices: SiteNotices = SiteNotices()
 
 
 class SiteNeighbour(Document):

@@ -125,6 +125,11 @@ def site_script() -> str:
     return _template("site.js")
 
 
+def status_script() -> str:
+    """The script of a site's first page, which says what is late by the reader's clock."""
+    return _template("element.js") + _template("status.js")
+
+
 def explore_script() -> str:
     """The script of a site's pages on which people choose what is drawn."""
     return _template("element.js") + _template("explore.js")

@@ -25,6 +25,7 @@ from venturi.model.site import (
     SiteMachine,
     SiteMachineFile,
     SiteState,
+    SiteStatus,
 )
 from venturi.report.figure import svg
 from venturi.report.quantity import Units
@@ -33,11 +34,11 @@ from venturi.site.contrast import contrasts_of
 from venturi.site.health import FoundHealth, health_of
 from venturi.site.io500 import SizeRanking
 from venturi.site.io_account import account_of, stamp_of
-from venturi.site.machine_file import machine_files
+from venturi.site.machine_file import machine_files, notices_of
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages, WorkloadPage
 from venturi.site.probe import FoundProbe, probes_of
-from venturi.site.scan import Scan, SiteContent, workloads_of
+from venturi.site.scan import DAMAGED, PRIVATE, Scan, SiteContent, workloads_of
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
@@ -211,7 +212,18 @@ def _draw(
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
     pages.status(
-        len(content.shown), subjects, beside.health.sessions, nights, whys, len(beside.published)
+        SiteStatus(
+            title=pages.title,
+            runs=len(content.shown),
+            subjects=subjects,
+            health=beside.health.sessions,
+            probes=nights,
+            newest=max((one.last for one in subjects), default=""),
+            unreadable=whys.count(DAMAGED),
+            withheld=whys.count(PRIVATE),
+            published=len(beside.published),
+            notices=notices_of(beside.files),
+        )
     )
     return workloads
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from venturi.model.error import UserError
 from venturi.model.interface import DEFAULT_INTERFACE
-from venturi.model.machine import Machine
+from venturi.model.machine import Machine, Notices
+from venturi.model.notice import Event
 from venturi.model.profile import Order, Profile
-from venturi.model.site import SiteCeiling, SiteMachineFile
+from venturi.model.site import SiteCeiling, SiteMachineFile, SiteNotices
 from venturi.model.yaml_text import load_yaml
 from venturi.site.source import Source
 from venturi.store.ceiling import ProfiledCeiling, highest, profiled
@@ -67,7 +68,27 @@ def _read(path: Path, stamp: str) -> SiteMachineFile:
         profiled=profile.started if profile else "",
         facts=_facts(profile) if profile else {},
         ceilings=ceilings,
+        notices=_notices(machine.notices),
     )
+
+
+def _notices(notices: Notices) -> SiteNotices:
+    """Who is told, as numbers: addresses are nobody else's business."""
+    mail = len(set(notices.mail.to)) if notices.mail is not None else 0
+    return SiteNotices(mail=mail, webhook=bool(notices.webhook), on=notices.on)
+
+
+def notices_of(files: Iterable[SiteMachineFile]) -> dict[str, SiteNotices]:
+    """Who is told of each machine that has a file; of several files all."""
+    found: dict[str, SiteNotices] = {}
+    for one in files:
+        old, new = found.get(one.machine, SiteNotices()), one.notices
+        found[one.machine] = SiteNotices(
+            mail=max(old.mail, new.mail),
+            webhook=old.webhook or new.webhook,
+            on=[event for event in Event if event in (*old.on, *new.on)],
+        )
+    return found
 
 
 def _measured(profile: Profile) -> Iterator[SiteCeiling]:

@@ -16,12 +16,10 @@ from venturi.model.result import Result
 from venturi.model.site import (
     SiteContrast,
     SiteGroup,
-    SiteHealth,
     SiteIoAccount,
     SiteKept,
     SiteKeptWorkload,
     SiteMachine,
-    SiteProbe,
     SiteRunList,
     SiteRunPage,
     SiteStatus,
@@ -39,6 +37,7 @@ from venturi.report.html import (
     site_css,
     site_html,
     site_script,
+    status_script,
 )
 from venturi.report.quantity import Units
 from venturi.report.site import (
@@ -59,7 +58,6 @@ from venturi.site.output import SiteFolder
 from venturi.site.parquet import parquet_of
 from venturi.site.probe import FoundProbe
 from venturi.site.run_index import KnownRun
-from venturi.site.scan import DAMAGED, PRIVATE
 from venturi.site.subject import best_of, points_of
 from venturi.store.parquet import can_write_parquet
 
@@ -77,6 +75,7 @@ LINKS = (
 SCRIPT_NAME = "site.js"
 EXPLORE_NAME = "explore.js"
 CHOOSE_NAME = "choose.js"
+STATUS_NAME = "status.js"
 _EXPLORED = "Choosing needs scripts; the page of the workload has every series as a table."
 _CHOSEN = "Choosing needs scripts; the page of the workload lists comparisons that are made."
 _RUNS_A_PAGE = 500
@@ -100,7 +99,7 @@ class SitePages:
     def __init__(
         self, title: str, units: Units, folder: SiteFolder, drawing: DrawingProcess | None
     ) -> None:
-        self._title = title
+        self.title = title
         self._drawing = drawing
         self._has_parquet = can_write_parquet()
         self._units = units
@@ -112,6 +111,7 @@ class SitePages:
         self._folder.write(SCRIPT_NAME, site_script())
         self._folder.write(EXPLORE_NAME, explore_script())
         self._folder.write(CHOOSE_NAME, choose_script())
+        self._folder.write(STATUS_NAME, status_script())
 
     def runs(self, shown: Sequence[KnownRun], result_of: Callable[[KnownRun], Result]) -> None:
         """A page for each run, and the lists of all."""
@@ -208,7 +208,7 @@ class SitePages:
             ),
             (address.choose(name), (*data, CHOOSE_NAME), overview.choice(name), _CHOSEN),
         ):
-            frame = Frame(self._title, LINKS, path, scripts, text)
+            frame = Frame(self.title, LINKS, path, scripts, text)
             self._folder.write(path, site_html(drawn, frame), inputs)
 
     def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
@@ -265,28 +265,9 @@ class SitePages:
         self._folder.write(io500.CSV, io500.csv_of(published))
         self._folder.write(io500.JSON, data)
 
-    def status(
-        self,
-        runs: int,
-        subjects: list[SiteSubject],
-        health: Sequence[SiteHealth],
-        probes: Sequence[SiteProbe],
-        whys: Sequence[str],
-        published: int,
-    ) -> None:
-        """The first page; `whys` says of each run without a page why."""
-        found = SiteStatus(
-            title=self._title,
-            runs=runs,
-            subjects=subjects,
-            health=list(health),
-            probes=list(probes),
-            newest=max((one.last for one in subjects), default=""),
-            unreadable=sum(why == DAMAGED for why in whys),
-            withheld=sum(why == PRIVATE for why in whys),
-            published=published,
-        )
-        self._draw(address.STATUS, found, status.page_of)
+    def status(self, found: SiteStatus) -> None:
+        """The first page."""
+        self._draw(address.STATUS, found, status.page_of, (STATUS_NAME,))
 
     def _draw(
         self, path: str, found: Document, page_of: PageOf, scripts: tuple[str, ...] = ()
@@ -298,7 +279,7 @@ class SitePages:
         )
 
     def _html(self, page: Page, path: str, scripts: tuple[str, ...] = ()) -> str:
-        return site_html(page, Frame(self._title, LINKS, path, scripts, drawing=self._drawing))
+        return site_html(page, Frame(self.title, LINKS, path, scripts, drawing=self._drawing))
 
 
 def _with_figures(page: Page, most: int) -> Page:

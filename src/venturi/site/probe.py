@@ -195,6 +195,7 @@ def _night(
         node_class=target.node_class,
         begin=_text(begin_ns),
         end=_text(end_ns),
+        newest=_text(newest_ns),
         rows=rows,
     )
 

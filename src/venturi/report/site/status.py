@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from venturi.model.history import Trend
-from venturi.model.site import SiteHealth, SiteStatus, SiteSubject, SubjectChange
+from venturi.model.site import SiteHealth, SiteProbe, SiteStatus, SiteSubject, SubjectChange
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -32,6 +32,15 @@ _LATE = 3.0
 """Times the usual time between sessions."""
 _MOST_WORSE = 12
 _TOO_FEW = "No series has enough sessions yet to tell a change."
+_NEXT = (
+    "A subject is late when nothing came for three times as long as its sessions are usually "
+    "apart. What is late when you read this did not run, or this site was not built since."
+)
+_TOLD = (
+    "By the machine files beside the results, which say whom campaigns tell, and of what; "
+    "addresses are not shown."
+)
+_PROBE_LATE = timedelta(days=1)
 _MOST_COLUMNS = 6
 _MOST_ROWS = 60
 TREND_TONES: dict[Trend, Tone] = {Trend.WORSE: "bad", Trend.BETTER: "good"}
@@ -52,6 +61,8 @@ def page_of(status: SiteStatus, units: Units) -> Page:
         )
         sections.append(Section("subjects", "Machines and what runs on them", lead, matrix))
         sections.append(_week(status, units))
+        sections.append(Section("next", "What is to come", _NEXT, (_due(status),)))
+        sections.append(Section("told", "Who is told", _TOLD, (_told_table(status, machines),)))
     chapter = Chapter(
         name="status",
         title="Status",
@@ -224,10 +235,16 @@ def _words(trend: Trend, change: float | None, since: str, sessions: int) -> str
 
 def is_late(subject: SiteSubject, newest: str) -> bool:
     """Whether the next session of a subject is long due when the site's newest run began."""
-    last, now = moment(subject.last), moment(newest)
-    if subject.period_s is None or last is None or now is None:
-        return False
-    return (now - last).total_seconds() > _LATE * max(subject.period_s, 3600.0)
+    due, now = due_of(subject), moment(newest)
+    return due is not None and now is not None and now > due
+
+
+def due_of(subject: SiteSubject) -> datetime | None:
+    """From when on a subject is late; None where its sessions are too few to tell."""
+    last = moment(subject.last)
+    if subject.period_s is None or last is None:
+        return None
+    return last + timedelta(seconds=_LATE * max(subject.period_s, 3600.0))
 
 
 def moment(text: str) -> datetime | None:
@@ -253,8 +270,10 @@ def _week(status: SiteStatus, units: Units) -> Section:
     none = "No series changed its level." if _told(status) else _TOO_FEW
     blocks: list[Block] = [_changes(changes, units) if changes else Paragraph(none)]
     late = [one for one in status.subjects if is_late(one, status.newest)]
+    stopped = _stopped(status)
     timed = sum(one.period_s is not None for one in status.subjects)
-    blocks.append(_late(late) if late else Paragraph(_not_late(timed)))
+    is_any = late or stopped
+    blocks.append(_late(late, stopped) if is_any else Paragraph(_not_late(timed)))
     failed = [
         (run.started, one, run)
         for one in status.subjects
@@ -315,8 +334,18 @@ def _not_late(timed: int) -> str:
     return f"Nothing is late of {quantity.counted(timed, 'subject')} with three sessions or more."
 
 
-def _late(late: Sequence[SiteSubject]) -> Block:
-    rows = tuple(
+def _stopped(status: SiteStatus) -> list[SiteProbe]:
+    """Probes that measured nothing for a day when the site's newest run began."""
+    now = moment(status.newest)
+    return [
+        one
+        for one in status.probes
+        if now and (last := moment(one.newest)) and now - last > _PROBE_LATE
+    ]
+
+
+def _late(late: Sequence[SiteSubject], stopped: Sequence[SiteProbe]) -> Block:
+    rows = [
         (
             one.machine,
             Cell(one.name, address.workload(one.name)),
@@ -324,6 +353,76 @@ def _late(late: Sequence[SiteSubject]) -> Block:
             quantity.seconds(one.period_s or 0.0),
         )
         for one in sorted(late, key=lambda one: one.last)[:_MOST_ROWS]
-    )
+    ]
+    rows += [
+        (
+            one.machine,
+            Cell(f"probe {one.target}", address.probe(one.machine, one.target)),
+            one.newest[:10],
+            "all the time",
+        )
+        for one in stopped[:_MOST_ROWS]
+    ]
     columns = (Column("Machine"), Column("Subject"), Column("Last"), Column("Usually every"))
-    return TableBlock("What did not come", columns, rows, stacked=True)
+    return TableBlock("What did not come", columns, tuple(rows), stacked=True)
+
+
+def _due(status: SiteStatus) -> Block:
+    """What comes again and again, with the moment from which on it is late."""
+    rows = [
+        (
+            due,
+            (
+                Cell(one.machine, address.machine(one.machine)),
+                Cell(one.name, address.workload(one.name)),
+                one.last[:16].replace("T", " "),
+                quantity.seconds(one.period_s or 0.0),
+                f"{due:%Y-%m-%d %H:%M}",
+            ),
+        )
+        for one in status.subjects
+        if (due := due_of(one)) is not None and not is_late(one, status.newest)
+    ]
+    stopped = _stopped(status)
+    rows += [
+        (
+            last + _PROBE_LATE,
+            (
+                Cell(one.machine, address.machine(one.machine)),
+                Cell(f"probe {one.target}", address.probe(one.machine, one.target)),
+                one.newest[:16].replace("T", " "),
+                "all the time",
+                f"{last + _PROBE_LATE:%Y-%m-%d %H:%M}",
+            ),
+        )
+        for one in status.probes
+        if (last := moment(one.newest)) and one not in stopped
+    ]
+    if not rows:
+        return Paragraph("Nothing here comes often enough to tell when the next is due.")
+    rows.sort(key=lambda one: (one[0], one[1]))
+    titles = ("Machine", "Subject", "Last (UTC)", "Usually every", "Late from (UTC)")
+    shown = tuple(row for _, row in rows[:_MOST_ROWS])
+    return TableBlock(
+        "Late from when on", tuple(map(Column, titles)), shown, name="due", stacked=True
+    )
+
+
+def _told_table(status: SiteStatus, machines: Sequence[str]) -> TableBlock:
+    """For each machine how its people hear of what happens."""
+    rows = []
+    for name in machines:
+        notices = status.notices.get(name)
+        ways = []
+        if notices is not None and notices.mail:
+            many = "es" if notices.mail > 1 else ""
+            ways.append(f"mail to {quantity.count(notices.mail)} address{many}")
+        if notices is not None and notices.webhook:
+            ways.append("a webhook")
+        nobody = "nobody: its machine file has no notices"
+        if notices is None:
+            nobody = "not known: no machine file of it is here"
+        of = ", ".join(event.value for event in notices.on) if notices and ways else "–"
+        rows.append((Cell(name, address.machine(name)), " and ".join(ways) or nobody, of))
+    titles = ("Machine", "Told by", "Of")
+    return TableBlock("Whom notices reach", tuple(map(Column, titles)), tuple(rows), stacked=True)
