@@ -130,6 +130,11 @@ def status_script() -> str:
     return _template("element.js") + _template("status.js")
 
 
+def live_script() -> str:
+    """The script that a preview adds to each page, so that it is as new as the sources."""
+    return _template("live.js")
+
+
 def explore_script() -> str:
     """The script of a site's pages on which people choose what is drawn."""
     return _template("element.js") + _template("explore.js")
