@@ -104,6 +104,12 @@ def test_the_status_page_finds_a_regression_and_what_else_changed(
     assert quick[3] == "–"
 
 
+def test_heads_of_the_status_lead_to_machines(whole: tuple[Path, Path]) -> None:
+    text = (whole[1] / "index.html").read_text()
+    for name in ("alpha", "beta", "gamma"):
+        assert f'<th scope="col"><a href="machine/{name}.html">{name}</a></th>' in text
+
+
 def test_the_status_page_says_what_is_late_and_what_failed(whole: tuple[Path, Path]) -> None:
     status = content(whole[1], "index.html")
     assert status.row("gamma", "checkpoint")[2] == "2026-01-10"

@@ -61,6 +61,7 @@ def test_a_night_that_was_slow_is_on_the_status_and_on_the_machines_page(
     name = next(path for path in pages(place) if path.startswith("probe/"))
     assert "Probe of t" in (place / name).read_text()
     assert f'href="{name}"' in (place / "index.html").read_text()
+    assert 'href="../machine/alpha.html"' in (place / name).read_text()
 
 
 def test_a_second_build_draws_a_probe_only_where_it_measured_more(

@@ -225,11 +225,12 @@ class SitePages:
 
     def probe(self, found: FoundProbe) -> None:
         """The page of one target."""
-        path = address.probe(found.kept.night.machine, found.kept.night.target)
+        machine_name = found.kept.night.machine
+        path = address.probe(machine_name, found.kept.night.target)
         self._folder.draw(
             path,
             found.inputs,
-            lambda: self._html(probe.page_of(found.history(), self._units), path),
+            lambda: self._html(probe.page_of(found.history(), machine_name, self._units), path),
         )
 
     def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:

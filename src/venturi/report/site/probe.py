@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from venturi.model.probe_history import ProbeHistory
 from venturi.model.site import SiteNightRow, SiteProbe
 from venturi.report import probe_history, quantity
-from venturi.report.block import Cell, Column, Page, TableBlock, Tone
+from venturi.report.block import Cell, Column, Facts, Page, Section, TableBlock, Tone
 from venturi.report.quantity import Units
 from venturi.report.site import address
 
@@ -22,9 +23,14 @@ _TONES: dict[str, Tone] = {
 _MOST_DAYS = 30
 
 
-def page_of(history: ProbeHistory, units: Units) -> Page:
-    """The page of one target."""
-    return probe_history.page_of(history, units)
+def page_of(history: ProbeHistory, machine: str, units: Units) -> Page:
+    """The page of one target, which leads to its machine."""
+    page = probe_history.page_of(history, units)
+    first, *others = page.chapters
+    more = Facts((("Machine", Cell(machine, address.machine(machine))),))
+    section = Section("machine", "Where it is", "", (more,))
+    first = replace(first, sections=(*first.sections, section))
+    return replace(page, chapters=(first, *others))
 
 
 def night_cells(probes: Sequence[SiteProbe]) -> dict[str, Cell]:

@@ -181,7 +181,10 @@ def _matrix(status: SiteStatus, machines: list[str], units: Units) -> TableBlock
     for name in names:
         row = [cells.get((name, machine), "–") for machine in machines]
         rows.append((Cell(name, address.workload(name)), *row))
-    columns = (Column("Subject"), *(Column(name) for name in machines))
+    columns = (
+        Column("Subject"),
+        *(Column(Cell(name, address.machine(name))) for name in machines),
+    )
     return TableBlock("Latest against history", columns, tuple(rows), stacked=True)
 
 
