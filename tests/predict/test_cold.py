@@ -50,6 +50,35 @@ program:
 """
 
 
+CHOOSER = """
+workload: 1
+name: chooser
+groups: {tasks: {ranks: 1}}
+files:
+  input: {path: "input.{i}", shared: rank, prestage: 1 MiB}
+  output: {path: "output.{i}", shared: rank}
+program:
+  tasks:
+    - phase: calls
+      do:
+        - for: i
+          in: 4
+          do:
+            - for: k
+              in: 6
+              do:
+                - choose:
+                    by: k
+                    of:
+                      - open: input
+                      - create: output
+                      - read: {from: input, size: 1 MiB}
+                      - write: {to: output, size: 1 MiB}
+                      - close: input
+                      - close: output
+"""
+
+
 def test_without_input_nothing_changes() -> None:
     workload = parse_yaml(READER.replace(", prestage: 1 MiB", ""), "reader", Workload)
     assert with_cold_input(workload) is workload
@@ -88,3 +117,12 @@ def test_what_was_staged_is_cold_at_first_and_warm_then(tmp_path: Path) -> None:
     assert [row["cache"] for row in reads] == (
         ["warm", "warm"] if kind == "tmpfs" else ["cold", "warm"]
     )
+
+
+def test_what_a_choice_reads_is_cold_too(tmp_path: Path) -> None:
+    record = record_of(CHOOSER, tmp_path)
+    rows = {row["path"]: row for row in record["phases"]}
+    kind = record["environment"]["file_system"]["type"]
+    assert rows["calls"]["cache"] == ("warm" if kind == "tmpfs" else "cold")
+    assert rows["calls"]["bytes"] == 8 * 2**20
+    assert PHASE not in rows or rows[PHASE]["operations"] == 0

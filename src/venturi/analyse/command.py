@@ -27,7 +27,8 @@ def _in_steps(steps: Sequence[StepSpec | BareStep], where: str) -> Iterator[tupl
             continue
         if step.exec is not None:
             yield f"{where}[{index}].exec", step.exec
-        yield from _in_steps(step.do or [], f"{where}[{index}].do")
+        inside = "choose.of" if step.choose is not None else "do"
+        yield from _in_steps(step.inner, f"{where}[{index}].{inside}")
 
 
 def check_commands(workload: Workload) -> None:

@@ -44,7 +44,7 @@ def _kernels(steps: Sequence[StepSpec | BareStep], path: str) -> Iterator[tuple[
         if step.kernel is not None:
             yield path, step.kernel.name
         below = path if step.phase is None else f"{path}/{step.phase}".lstrip("/")
-        yield from _kernels(step.do or [], below)
+        yield from _kernels(step.inner, below)
 
 
 def metric_name(path: str, figure: str) -> str:

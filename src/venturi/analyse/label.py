@@ -107,7 +107,7 @@ def _moved_files(
         if not isinstance(step, StepSpec):
             continue
         below = path if step.phase is None else f"{path}/{step.phase}".lstrip("/")
-        inside = _moved_files(step.do, below, found, files) if step.do else False
+        inside = _moved_files(step.inner, below, found, files)
         if step.phase is not None and inside:
             found.add(below)
         moves |= inside or not files.isdisjoint(_data_of(step))

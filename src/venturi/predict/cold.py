@@ -10,9 +10,10 @@ from collections.abc import Mapping
 
 from venturi.model.data_step import DataStep
 from venturi.model.plan import CachePolicy, ItemVerb
-from venturi.model.workload import EachStep, FileSpec, StepSpec, Workload
+from venturi.model.workload import ChooseStep, EachStep, FileSpec, StepSpec, Workload
 
 PHASE = "forget"
+_NOTHING = StepSpec(compute=0)
 
 
 def with_cold_input(workload: Workload) -> Workload:
@@ -44,6 +45,8 @@ def _named(step: StepSpec | str, files: Mapping[str, FileSpec], staged: set[str]
     """What a step reads and writes of staged files, without phases around it."""
     if isinstance(step, str):
         return []
+    if step.choose is not None:
+        return _named_choice(step.choose, files, staged)
     inner = [found for part in step.do or [] for found in _named(part, files, staged)]
     if step.phase is not None:
         return inner
@@ -56,6 +59,19 @@ def _named(step: StepSpec | str, files: Mapping[str, FileSpec], staged: set[str]
     if files[name].tree is not None:
         return [step]
     return [StepSpec(open=name), step, StepSpec(close=name)]
+
+
+def _named_choice(
+    choice: ChooseStep, files: Mapping[str, FileSpec], staged: set[str]
+) -> list[StepSpec]:
+    """A choice with those of its steps that open, read, write or close staged files, each at its
+    place: what is chosen when says which names are staged."""
+    of = [
+        step if _named(step, files, staged) or {step.open, step.close} & staged else _NOTHING
+        for step in choice.of
+    ]
+    some = any(step is not _NOTHING for step in of)
+    return [StepSpec(choose=choice.model_copy(update={"of": of}))] if some else []
 
 
 def _as_read(step: StepSpec, files: Mapping[str, FileSpec]) -> StepSpec:

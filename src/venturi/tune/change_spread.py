@@ -117,7 +117,7 @@ def _distribution_of(value: str, context: EvaluationContext) -> _Distribution:
 
 def _with_inner(step: StepSpec | BareStep) -> Iterator[StepSpec | BareStep]:
     yield step
-    for inner in (step.do or []) if isinstance(step, StepSpec) else []:
+    for inner in step.inner if isinstance(step, StepSpec) else []:
         yield from _with_inner(inner)
 
 

@@ -292,7 +292,7 @@ def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
             names |= {said.on, said.to}
         if isinstance(said, EachStep) and said.from_ is not None:
             names.add(said.from_)
-        names |= named_in(step.do or [])
+        names |= named_in(step.inner)
     return names
 
 
