@@ -142,6 +142,16 @@ void stat_name(Context& context, FileState& file, const std::string& path) {
   });
 }
 
+/// A name that is not there is asked for; it lies where the file's does.
+void ask_for_nothing(Context& context, FileState& file, const std::string& path) {
+  const std::string absent = path + '~';
+  measured(context, file, {.kind = OperationKind::kMiss, .path = absent}, [&] {
+    const int error = file.storage->stat(backend::Backend::kRoot, absent.c_str());
+    if (error == 0) return file.plain->traits().real_files ? EEXIST : 0;
+    return error == ENOENT || error == ENOTDIR ? 0 : error;
+  });
+}
+
 /// Of a file that is open at this moment the descriptor's, as programs do, else the name's, which
 /// may be a directory's.
 void set_status(Context& context, FileState& file, const std::string& path,
@@ -376,6 +386,7 @@ void run_manage(Context& context, const schema::Manage& step) {
     if (step.verb == NameVerb::kReadDir) return read_all(context, file);
     const std::string path = context.path_of(*file.plan);
     if (step.verb == NameVerb::kOpen) return open_file(context, file, path);
+    if (step.verb == NameVerb::kMiss) return ask_for_nothing(context, file, path);
     if (const auto part = status_part(step.verb)) return set_status(context, file, path, *part);
     close_file(context, file, path);
   });

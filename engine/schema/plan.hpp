@@ -229,10 +229,10 @@ inline constexpr std::array<std::string_view, 3> kNameFieldWords{"node", "item",
 
 /// What is done to one name.
 enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir, kRename,
-    kTruncate, kCopy, kSetMode, kSetOwner, kSetTimes };
-inline constexpr std::array<std::string_view, 14> kNameVerbWords{"create", "open", "close", "stat",
+    kTruncate, kCopy, kSetMode, kSetOwner, kSetTimes, kMiss };
+inline constexpr std::array<std::string_view, 15> kNameVerbWords{"create", "open", "close", "stat",
     "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate", "copy", "set_mode", "set_owner",
-    "set_times"};
+    "set_times", "miss"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
   return kNameVerbWords;
 }
@@ -257,11 +257,11 @@ inline constexpr std::array<std::string_view, 2> kOnErrorWords{"stop", "go on"};
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
     kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind,
-    kExec, kCopy, kClone, kSeek, kEmptyRead, kSetAttribute };
-inline constexpr std::array<std::string_view, 25> kOperationKindWords{"write", "read", "open",
+    kExec, kCopy, kClone, kSeek, kEmptyRead, kSetAttribute, kMiss };
+inline constexpr std::array<std::string_view, 26> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
     "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec", "copy", "clone",
-    "seek", "empty_read", "set_attribute"};
+    "seek", "empty_read", "set_attribute", "miss"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }

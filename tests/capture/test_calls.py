@@ -9,7 +9,7 @@ import pytest
 
 from capture.conftest import Capture, Row
 from venturi.capture.merge import WATCHED
-from venturi.model.operation import ATTRIBUTES, KINDS, LAYERS
+from venturi.model.operation import ATTRIBUTES, CAPTURED, LAYERS
 
 OF_FOLDERS = ("stat", "list", "open")
 ATTRIBUTED = """import os
@@ -65,7 +65,7 @@ def test_operations_equal_straces(seen: tuple[list[Row], list[Row]]) -> None:
     traced, straced = seen
     assert comparable(traced) == comparable(straced)
     kinds = {kind for layer, kind, *_ in traced if layer == "posix"}
-    assert kinds == {kind.value for kind in KINDS} - {"barrier"}
+    assert kinds == {kind.value for kind in CAPTURED} - {"barrier"}
 
 
 @pytest.mark.parametrize("tool", [(), ("--with", "strace")])
@@ -134,7 +134,7 @@ def test_codes_are_those_of_the_model() -> None:
 
     text = (Path(__file__).parents[2] / "tracer" / "format.h").read_text("utf-8")
     kinds = re.findall(r"\bk([A-Z]\w*),", text[text.index("typedef enum {") : text.index("kKinds")])
-    assert [kind.lower() for kind in kinds] == [kind.value.replace("_", "") for kind in KINDS]
+    assert [kind.lower() for kind in kinds] == [kind.value.replace("_", "") for kind in CAPTURED]
     layers = text[text.index("kPosix") : text.index("kLayers")]
     named = [word.lower() for word in re.findall(r"\bk(\w+),", layers)]
     assert named == [layer.value.replace("_", "") for layer in WATCHED]

@@ -8,7 +8,7 @@ from traced_run import TracedRun, check_exact
 
 from venturi.derive.workload import derive
 from venturi.model.error import UserError
-from venturi.model.operation import KINDS, Kind
+from venturi.model.operation import CAPTURED, Kind
 from venturi.model.trace import Layer
 
 _PATHS = ["out", "in.1", "in.2", "in.3", "d/x", "d/y", "log"]
@@ -37,7 +37,7 @@ def runs(draw: st.DrawFn) -> TracedRun:
 @st.composite
 def _calls(draw: st.DrawFn) -> tuple[Kind, str, int, int, int]:
     usual = [Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE]
-    kind = draw(st.sampled_from([*usual, *usual, *usual, *KINDS]))
+    kind = draw(st.sampled_from([*usual, *usual, *usual, *CAPTURED]))
     detail = 0
     if kind is Kind.OPEN:
         detail = draw(st.sampled_from([0, 2, 0o102, 0o1102, 0o2101]))

@@ -35,7 +35,7 @@ _CACHE_WORDS = {
     CacheState.MIXED: "partly cached",
     CacheState.UNKNOWN: CACHE_UNKNOWN,
 }
-_LOOKS = frozenset(("stat", "read_dir", "find", "get_xattr", "empty_read"))
+_LOOKS = frozenset(("stat", "read_dir", "find", "get_xattr", "empty_read", "miss"))
 """Metadata operations that a cache can answer."""
 _WORD = re.compile(r"[A-Za-z_][\w./ -]*")
 

@@ -83,6 +83,7 @@ _KINDS = {
     "seek",
     "empty_read",
     "set_attribute",
+    "miss",
 }
 
 
@@ -303,6 +304,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
         "write",
         "sync",
         "set_attribute",
+        "miss",
         "close",
         "exec",
         "copy",

@@ -77,6 +77,9 @@ class Kind(StrEnum):
     copy. One that failed says that the program would have shared them."""
     SEND = "send"
     """sendfile between files; as copy."""
+    MISS = "miss"
+    """A name asked for that was not there. No capture has it: `derive` calls so whatever failed for
+    want of the name."""
 
 
 class Attribute(StrEnum):
@@ -93,6 +96,8 @@ class Attribute(StrEnum):
 
 ATTRIBUTES: tuple[Attribute, ...] = tuple(Attribute)
 KINDS: tuple[Kind, ...] = tuple(Kind)
+CAPTURED: tuple[Kind, ...] = tuple(kind for kind in Kind if kind is not Kind.MISS)
+"""The kinds that a capture may have: with the codes of KINDS, from the first on."""
 KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
 LAYERS: tuple[Layer, ...] = tuple(Layer)
 LAYER_CODES: dict[Layer, int] = {layer: code for code, layer in enumerate(LAYERS)}

@@ -40,6 +40,8 @@ class OperationKind(StrEnum):
     """A read where the file ends: it brings nothing."""
     SET_ATTRIBUTE = "set_attribute"
     """Mode, owner or times of a file set."""
+    MISS = "miss"
+    """A name asked for that is not there."""
 
 
 class NameVerb(StrEnum):
@@ -61,6 +63,8 @@ class NameVerb(StrEnum):
     set of a file of his own: rwxr-xr-x, the same owner, a fixed time."""
     SET_OWNER = "set_owner"
     SET_TIMES = "set_times"
+    MISS = "miss"
+    """A name that is not there is asked for: that of the file, with `~` behind it."""
 
 
 class CopyWay(StrEnum):

@@ -331,12 +331,14 @@ VERBS = (
     "for_", "choose", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
     "wait", "rename", "truncate", "copy_", "exec", "kernel", "set_mode", "set_owner", "set_times",
+    "miss",
 )  # fmt: skip
 
 
 _OF_FILES = (
     "write", "read", "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir",
     "each", "find", "sync", "rename", "truncate", "copy_", "set_mode", "set_owner", "set_times",
+    "miss",
 )  # fmt: skip
 """Verbs that act on files."""
 _NAMES_OF_FILES = ("on", "to", "from_", "newer")
@@ -383,6 +385,8 @@ class StepSpec(Document):
     set_mode: str | None = None
     set_owner: str | None = None
     set_times: str | None = None
+    miss: str | None = None
+    """A name that is not there is asked for: that of the file, with `~` behind it."""
     each: EachStep | None = None
     find: FindStep | None = None
     exec: ExecStep | None = None

@@ -10,7 +10,14 @@ from venturi.model.interface_entry import InterfaceEntry
 from venturi.plan.walk import leaves
 
 _OF_KEYS = frozenset(
-    {p.NameVerb.CREATE, p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT, p.NameVerb.UNLINK}
+    {
+        p.NameVerb.CREATE,
+        p.NameVerb.OPEN,
+        p.NameVerb.CLOSE,
+        p.NameVerb.STAT,
+        p.NameVerb.UNLINK,
+        p.NameVerb.MISS,
+    }
 )
 """What can be done to a name that is in no directory."""
 _ANOTHER = "choose an interface of files, e.g. posix"

@@ -73,9 +73,10 @@ _NAME_VERBS = (
     "rename",
     "truncate",
     "copy_",
+    "miss",
     *ATTRIBUTE_VERBS,
 )
-_BY_EACH = frozenset({NameVerb.STAT, *map(NameVerb, ATTRIBUTE_VERBS)})
+_BY_EACH = frozenset({NameVerb.STAT, NameVerb.MISS, *map(NameVerb, ATTRIBUTE_VERBS)})
 """Each rank does these by itself, also to what all share."""
 
 

@@ -43,9 +43,7 @@ _BLOCK = 4096
 _AROUND_COPY = (
     OperationKind.OPEN, OperationKind.CREATE, OperationKind.CLOSE, OperationKind.CLOSE,
 )  # fmt: skip
-_BY_EACH = frozenset(
-    {p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT, *map(p.NameVerb, ATTRIBUTE_VERBS)}
-)
+_BY_EACH = frozenset(map(p.NameVerb, ("open", "close", "stat", "miss", *ATTRIBUTE_VERBS)))
 """Each rank does these by itself, also to what all share."""
 _BY_LIBRARY = (p.NameVerb.CREATE, p.NameVerb.OPEN, p.NameVerb.CLOSE)
 """Other names are left to the file system whatever moves the data."""

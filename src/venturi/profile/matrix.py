@@ -397,6 +397,7 @@ def _paced_names(draft: _MatrixDraft, name: str, size: int, calls: int, think_s:
     for verbs, operations in (
         (("create", "close"), (kind.CREATE,)),
         (("stat",), (kind.STAT,)),
+        (("miss",), (kind.MISS,)),
         (("open", "close"), (kind.OPEN, kind.CLOSE)),
         (("unlink",), (kind.UNLINK,)),
     ):
@@ -510,6 +511,9 @@ def _item(draft: _MatrixDraft, size: int) -> None:
         draft.phase(f"look-cold-{size}", verbs(*look), of(_READ, DataState.COLD), cold=True)
         _copies(draft, name, calls, size)
     if size == 0:
+        draft.file("absent", path="absent.{i}")
+        asks = [{"for": "i", "in": calls, "do": [{"miss": "absent"}]}]
+        draft.phase("miss-0", asks, of(kind.MISS))
         draft.phase("rename-0", verbs("rename"), of(kind.RENAME))
         draft.phase("attribute-0", verbs("set_times"), of(kind.SET_ATTRIBUTE))
         draft.phase("link-0", verbs("link"), of(kind.LINK))

@@ -26,6 +26,7 @@ _NAMES = (
     OperationKind.STAT,
     OperationKind.RENAME,
     OperationKind.SET_ATTRIBUTE,
+    OperationKind.MISS,
     OperationKind.LINK,
     OperationKind.SYMLINK,
     OperationKind.UNLINK,

@@ -85,6 +85,7 @@ OPERATIONS = {
     "seek": Style(INK, "triangle-right", (2, 5)),
     "empty_read": Style(VERMILLION, "circle", (2, 6)),
     "set_attribute": Style(PURPLE, "triangle-up", (5, 3)),
+    "miss": Style(GREEN, "stroke", (3, 4)),
 }
 """In the order in which they are listed everywhere."""
 

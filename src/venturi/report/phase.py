@@ -28,6 +28,7 @@ _NAME_KINDS = (
     "set_xattr",
     "get_xattr",
     "set_attribute",
+    "miss",
     "truncate",
     "clone",
     "find",

@@ -34,6 +34,7 @@ _CHANGING = {
     "copy",
     "clone",
     "set_attribute",
+    "miss",
 }
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 

@@ -44,6 +44,7 @@ _SAID = frozenset(
         Kind.RENAME,
         Kind.TRUNCATE,
         Kind.ATTRIBUTE,
+        Kind.MISS,
     )
 )
 

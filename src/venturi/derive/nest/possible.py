@@ -18,8 +18,8 @@ from venturi.derive.nest.call import DATA, appending
 from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 
-OPEN, CLOSE, MKDIR, RENAME = (
-    KIND_CODES[kind] for kind in (Kind.OPEN, Kind.CLOSE, Kind.MKDIR, Kind.RENAME)
+OPEN, CLOSE, MKDIR, RENAME, MISS = (
+    KIND_CODES[kind] for kind in (Kind.OPEN, Kind.CLOSE, Kind.MKDIR, Kind.RENAME, Kind.MISS)
 )
 IMPOSSIBLE, USES, MAKES = range(3)
 """What a call does to its name."""
@@ -147,6 +147,8 @@ class _Names:
     def take(self, call: _NameCall) -> int:
         """The next call: IMPOSSIBLE, USES, or MAKES."""
         name, kind = call.name, call.kind
+        if kind == MISS:  # whatever is there: the name asked for is another
+            return USES
         makes = call.makes and not (call.is_asked and name in self._length)
         if name not in self.before:
             makes |= kind == MKDIR

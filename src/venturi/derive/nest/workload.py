@@ -291,8 +291,8 @@ def _staged(
 def _missing_bytes(calls: RankCalls, rows: Column) -> int | None:
     """How long a file with these calls, in the order of time, must be before the first of them;
     None where the first makes it. Raises Unsaid where only a run could tell."""
-    first = int(calls.kind[rows[0]])
-    if first == KIND_CODES[Kind.MKDIR]:
+    rows = rows[calls.kind[rows] != KIND_CODES[Kind.MISS]]
+    if not len(rows) or calls.kind[rows[0]] == KIND_CODES[Kind.MKDIR]:
         return None
     if KIND_CODES[Kind.RMDIR] in calls.kind[rows]:
         raise Unsaid("folders that were there before")

@@ -192,16 +192,8 @@ class StepWriter:
         match KINDS[kind]:
             case Kind.OPEN:
                 return StepSpec(create=name) if self.calls.makes[row] else StepSpec(open=name)
-            case Kind.CLOSE:
-                return StepSpec(close=name)
-            case Kind.STAT:
-                return StepSpec(stat=name)
-            case Kind.UNLINK:
-                return StepSpec(unlink=name)
-            case Kind.MKDIR:
-                return StepSpec(mkdir=name)
-            case Kind.RMDIR:
-                return StepSpec(rmdir=name)
+            case Kind.CLOSE | Kind.STAT | Kind.MISS | Kind.UNLINK | Kind.MKDIR | Kind.RMDIR as word:
+                return StepSpec.model_validate({word.value: name})
             case Kind.RENAME:
                 assert said.to is not None
                 to = self.name_of(int(self.calls.to_slot[row]), said.to.text, True)

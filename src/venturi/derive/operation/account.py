@@ -46,6 +46,7 @@ _WORDS = {
     Kind.RMDIR: "rmdir",
     Kind.RENAME: "rename",
     Kind.TRUNCATE: "truncate",
+    Kind.MISS: "miss",
 }
 
 MAPPED_CONFIDENCE = 0.3

@@ -1,14 +1,17 @@
-"""Names that a program asks for again and again, and uses in no other way.
+"""Names that a program asks for again and again: some are there and used in no other way, others
+are not there.
 
-A run that looks for a file `STOP` in every step, or for the size of its input, spends its time in
-these looks. They are repeated on a file that is there: a name that is missing is looked up in the
-same folder, by the same call.
+A run that looks for a file `STOP` in every step, for the size of its input, or for a module in
+each folder of a search path, spends its time in these looks. A name that is not there is looked up
+in the storage again and again where the system does not remember that: a proxy asks for such a name
+by `miss`.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from errno import ENOENT
+from errno import EEXIST, EINVAL, ENOENT, ENOTDIR
 from pathlib import PurePosixPath
 
 import numpy as np
@@ -20,6 +23,7 @@ LEAST_ASKS = 200
 """Names that are looked at less often cost nothing that shows; most are a program's start."""
 _TWO_NAMES = (Kind.RENAME, Kind.LINK, Kind.COPY, Kind.CLONE, Kind.SEND)
 """Calls of which `detail` is a second file."""
+_DIGITS = re.compile(r"\d+")
 
 
 def names_asked_for(operations: Operations, trace: Trace) -> Column:
@@ -45,18 +49,45 @@ def names_asked_for(operations: Operations, trace: Trace) -> Column:
     return found
 
 
-def with_misses_said(
-    operations: Operations, trace: Trace, notes: list[str]
-) -> tuple[Operations, Column]:
-    """The operations with looks at names asked for as if all were there, and the mask of these.
+def with_looks_said(operations: Operations, trace: Trace) -> tuple[Operations, Column]:
+    """The operations with those lookups that failed as `miss`, or as looks at what was there; and
+    the mask of the files whose looks are kept, though nothing else is done to them.
 
-    Where some were not, `notes` gets what is assumed.
+    Names alike but for digits count together: a module is missing in each folder of a path. Those
+    asked for less than LEAST_ASKS times fail as before.
     """
     asked = names_asked_for(operations, trace)
-    of_file = np.append(asked, False)[np.minimum(operations.file, len(asked))]
-    missed = of_file & (operations.error == ENOENT) & operations.is_kind(Kind.STAT)
-    if not np.any(missed):
+    count = len(trace.files)
+    plain = (operations.file < count) & operations.is_layer(Layer.POSIX, Layer.STDIO)
+    error, kind = operations.error, operations.kind.copy()
+    missed = plain & np.isin(error, (ENOENT, ENOTDIR))
+    missed &= operations.is_kind(Kind.STAT, Kind.OPEN, Kind.UNLINK, Kind.ATTRIBUTE)
+    met = plain & (error == EEXIST) & operations.is_kind(Kind.MKDIR, Kind.OPEN)
+    met |= plain & (error == EINVAL) & operations.is_kind(Kind.STAT)  # readlink of what is no link
+    of_file = np.append(asked, False)[np.minimum(operations.file, count)]
+    missed &= of_file | _often(operations, trace, missed)
+    met &= _often(operations, trace, met)
+    if not np.any(missed | met):
         return operations, asked
-    notes.append("looks at names that are missing are repeated at names that are there")
-    error = np.where(missed, 0, operations.error).astype(operations.error.dtype)
-    return replace(operations, error=error), asked
+    asked[np.unique(operations.file[missed])] = True
+    kind[missed], kind[met] = KIND_CODES[Kind.MISS], KIND_CODES[Kind.STAT]
+    said = missed | met
+    return replace(
+        operations,
+        kind=kind,
+        error=np.where(said, 0, error).astype(error.dtype),
+        detail=np.where(said, 0, operations.detail).astype(operations.detail.dtype),
+    ), asked
+
+
+def _often(operations: Operations, trace: Trace, chosen: Column) -> Column:
+    """Mask: of names that, with those alike but for digits, have so many of the chosen calls."""
+    result = np.zeros(len(chosen), bool)
+    files, times = np.unique(operations.file[chosen], return_counts=True)
+    if not len(files):
+        return result
+    alike = [_DIGITS.sub("#", trace.files[index].path) for index in files.tolist()]
+    _, group = np.unique(np.array(alike), return_inverse=True)
+    often = np.bincount(group, times)[group] >= LEAST_ASKS
+    result[chosen] = np.isin(operations.file[chosen], files[often])
+    return result

@@ -95,7 +95,18 @@ def _moves(step: StepSpec | BareStep) -> bool:
 
 
 _NAMING = frozenset(
-    {"create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "rename", *ATTRIBUTE_VERBS}
+    {
+        "create",
+        "open",
+        "close",
+        "stat",
+        "unlink",
+        "mkdir",
+        "rmdir",
+        "rename",
+        "miss",
+        *ATTRIBUTE_VERBS,
+    }
 )
 
 

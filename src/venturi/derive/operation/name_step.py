@@ -144,6 +144,9 @@ class NameSteps:
             said: dict[str, Any] = {word: state.said(name, self.names)}
             out.append(StepSpec(**said, **_shifted(use)))
             return
+        if kind is Kind.MISS:
+            out.append(StepSpec(miss=state.said(name, self.names), **_shifted(use)))
+            return
         link = link_verb_of(KIND_CODES[kind], int(self.tokens.flags[ids.flat[0]]))
         if link is not None:
             self._beside(

@@ -25,8 +25,9 @@ class Why(IntEnum):
     PROCESS = 4
     STREAM = 5
     FOREIGN = 6
-    UNCOUNTED = 7
-    """What an operation of another layer, or of the kernel's, stands for; or what failed."""
+    FAILED = 7
+    UNCOUNTED = 8
+    """What an operation of another layer, or of the kernel's, stands for."""
 
 
 _TEXTS = {
@@ -35,6 +36,7 @@ _TEXTS = {
     Why.PROCESS: "I/O of processes without a rank (launchers, shells)",
     Why.STREAM: Noise.STREAM.value,
     Why.FOREIGN: Noise.FOREIGN.value,
+    Why.FAILED: "calls that failed",
 }
 _OF_OTHERS = (Why.STREAM, Why.FOREIGN)
 _MOVES = (KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE])
@@ -103,7 +105,8 @@ def omitted(
     why[ranks[operations.process] < 0] = Why.PROCESS
     why[is_data & (operations.detail & NOT_A_FILE > 0)] = Why.STREAM
     why[~own[named]] = Why.FOREIGN
-    aside = np.isin(operations.kind, _ASIDE) | (operations.error != 0) | (named == count)
-    why[aside | ~is_replayed] = Why.UNCOUNTED
+    why[own[named] & (operations.error != 0)] = Why.FAILED
+    aside = np.isin(operations.kind, _ASIDE) | (named == count)
+    why[aside | ~is_replayed | (~own[named] & (operations.error != 0))] = Why.UNCOUNTED
     size = np.where(is_data, operations.bytes, 0)
     return Omitted(why, np.append(root, 0)[named], size)

@@ -15,7 +15,7 @@ import numpy as np
 from venturi.derive.noise import is_foreign, side_files
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
-from venturi.derive.operation.asked import with_misses_said
+from venturi.derive.operation.asked import with_looks_said
 from venturi.derive.operation.attribute import attribute_flags, without_word
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
@@ -91,10 +91,11 @@ SAID = (
     Kind.TRUNCATE,
     Kind.ATTRIBUTE,
     Kind.LINK,
+    Kind.MISS,
 )
 """What the language can say of a file; `seek` follows from the places of requests."""
 _UNSAID = (Kind.LIST, Kind.ALLOCATE, Kind.MAP)
-_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
+_MERE = (Kind.STAT, Kind.MISS, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
 """What is done to a file that is only looked at, or was there before."""
 
 
@@ -201,7 +202,7 @@ def table_of(captured: Captured) -> Table:
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
     plain = with_links_removed(replace(given, file=last_names(given, len(trace.files))))
-    plain, asked = with_misses_said(plain, trace, notes)
+    plain, asked = with_looks_said(plain, trace)
     operations = with_maps_told(plain, notes)
     own = _own(trace, root := _roots(trace), given)
     actors = _actors(trace, given, own)
@@ -564,8 +565,7 @@ def _datasets(operations: Operations, rows: Column, count: int) -> Column:
 def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> Column:
     """Files that are more than looked at."""
     file = root[operations.file[rows]]
-    kinds = operations.kind[rows]
-    mere = _among(kinds, _MERE)
+    mere = _among(operations.kind[rows], _MERE)
     return np.asarray(np.bincount(file[~mere], minlength=count) > 0)
 
 

@@ -53,6 +53,7 @@ _NAMES = (
     "seek",
     "empty_read",
     "set_attribute",
+    "miss",
 )
 
 
