@@ -40,6 +40,7 @@ STEPS: dict[str, tuple[Any, set[str]]] = {
     "set_mode": ({"set_mode": "a"}, {"a"}),
     "set_owner": ({"set_owner": "a"}, {"a"}),
     "set_times": ({"set_times": "a"}, {"a"}),
+    "miss": ({"miss": "a"}, {"a"}),
 }
 SHORT = [{"write": "a"}, {"read": "a"}, {"truncate": "a"}]
 

@@ -109,7 +109,7 @@ def _not_closed_once(workload: Workload) -> set[str]:
 def _below(step: StepSpec) -> list[StepSpec]:
     """Steps in a loop, down to phases that begin in it: these are ends of their own."""
     found = []
-    for inner in step.inner:
+    for inner in step.do or []:
         if isinstance(inner, StepSpec) and inner.phase is None:
             found += [inner, *_below(inner)]
     return found
