@@ -5,13 +5,13 @@ Counters hold no order of calls: there are no phases, and a course only where a 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from venturi.derive.counts import bytes_of, earliest, latest, total
 from venturi.derive.file_view import FileView, files_of
 from venturi.derive.grouping import groups_of
+from venturi.derive.known_name import numbered
 from venturi.derive.noise import without_noise
 from venturi.derive.observed import bytes_per_rank, io_seconds, request_sizes
 from venturi.derive.stream import DerivedStream, Flow, stream_of
@@ -41,7 +41,6 @@ _TIMES = {
     "names": "F_META_TIME",
 }
 _STAMPS = ("OPEN", "READ", "WRITE", "CLOSE")
-_DIGITS = re.compile(r"\d+")
 
 
 def counter_data_of(captured: Captured, name: str) -> CharacterizationData:
@@ -175,7 +174,7 @@ def _name(stream: DerivedStream) -> str:
     paths = [view.path for view in stream.group.views]
     if len(paths) == 1:
         return paths[0]
-    patterns = list(dict.fromkeys(_DIGITS.sub("#", path) for path in paths))
+    patterns = list(dict.fromkeys(numbered(path) for path in paths))
     more = f" and {len(patterns) - 1} more" if len(patterns) > 1 else ""
     return patterns[0] + more
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from venturi.derive.known_name import numbered
 from venturi.derive.noise import is_foreign
 from venturi.model.operation import (
     COPIES,
@@ -367,7 +368,7 @@ def _grouped(
 ) -> list[tuple[str, list[int]]]:
     """Files by their names with numbers as `#`, as coarsely as needed: name and members."""
     base = _common_folder([files[i].path for i in chosen])
-    levels = (_numbered, _by_ending, _below(2), _below(1), _below(0))
+    levels = (numbered, _by_ending, _below(2), _below(1), _below(0))
     members: dict[tuple[str, int], list[int]] = {}
     for level in levels:
         members = {}
@@ -381,12 +382,8 @@ def _grouped(
     return [(_name(key[0], [files[i].path for i in g]), g) for key, g in members.items()]
 
 
-def _numbered(path: str) -> str:
-    return _DIGITS.sub("#", path)
-
-
 def _by_ending(path: str) -> str:
-    folder, slash, name = _numbered(path).rpartition("/")
+    folder, slash, name = numbered(path).rpartition("/")
     return f"{folder}{slash}*{_ending(name)}"
 
 
@@ -394,7 +391,7 @@ def _below(levels: int) -> Callable[[str], str]:
     """A pattern that keeps so many folders, and the names' ending."""
 
     def pattern(path: str) -> str:
-        parts = _numbered(path).split("/")
+        parts = numbered(path).split("/")
         return "/".join([*parts[:-1][:levels], f"**{_ending(parts[-1])}"])
 
     return pattern

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from venturi.derive.file_view import FileView
+from venturi.derive.known_name import numbered
 from venturi.model.plan import Interface
 
 COVERED_SHARE = 0.95
@@ -16,8 +16,6 @@ COVERED_SHARE = 0.95
 
 MOST_CLASSES = 3
 """A group is split by the amounts that its ranks or files move if there are at most so many."""
-
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def groups_of(views: list[FileView], ranks: int) -> list[FileGroup]:
     """All groups, the one with most bytes first; `ranks` is the size of the job."""
     piles: dict[tuple[str, str, bool], list[FileView]] = defaultdict(list)
     for view in views:
-        pattern = _DIGITS.sub("#", view.path)
+        pattern = numbered(view.path)
         piles[pattern, view.interface.value, _is_shared(view)].append(view)
     groups = []
     for (_, interface, is_shared), pile in _merged(piles).items():

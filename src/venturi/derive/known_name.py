@@ -9,6 +9,11 @@ from collections.abc import Iterable, Sequence
 _NUMBER = re.compile(r"(\d+)")
 
 
+def numbered(path: str) -> str:
+    """A name with `#` in place of each number: files alike but for digits have the same."""
+    return _NUMBER.sub("#", path)
+
+
 def known_name(paths: Sequence[str]) -> str:
     """The common name of files: numbers that differ are `#`; else their folder with `/*`.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from venturi.derive.known_name import numbered
 from venturi.model.operation import KIND_CODES, Column, Kind
 
 _DIGITS = re.compile(r"\d+")
@@ -95,9 +96,7 @@ def _by_family(
     """The family of each call's file, which of its rank's files of the family it is, and the
     families. Numbers from that of `paths` on are the same files under another name.
     """
-    masks = [
-        f"{_DIGITS.sub('#', path)} of {known}" for path, known in zip(paths, known_as, strict=True)
-    ]
+    masks = [f"{numbered(path)} of {known}" for path, known in zip(paths, known_as, strict=True)]
     masks += [f"{mask} aside" for mask in masks]
     paths, known_as = [*paths, *paths], [*known_as, *known_as]
     users: dict[int, set[int]] = defaultdict(set)

@@ -9,13 +9,13 @@ by `miss`.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from errno import EEXIST, EINVAL, ENOENT, ENOTDIR
 from pathlib import PurePosixPath
 
 import numpy as np
 
+from venturi.derive.known_name import numbered
 from venturi.model.operation import KIND_CODES, Column, Kind, Operations
 from venturi.model.trace import Layer, Trace
 
@@ -23,7 +23,6 @@ LEAST_ASKS = 200
 """Names that are looked at less often cost nothing that shows; most are a program's start."""
 _TWO_NAMES = (Kind.RENAME, Kind.LINK, Kind.COPY, Kind.CLONE, Kind.SEND)
 """Calls of which `detail` is a second file."""
-_DIGITS = re.compile(r"\d+")
 
 
 def names_asked_for(operations: Operations, trace: Trace) -> Column:
@@ -86,7 +85,7 @@ def _often(operations: Operations, trace: Trace, chosen: Column) -> Column:
     files, times = np.unique(operations.file[chosen], return_counts=True)
     if not len(files):
         return result
-    alike = [_DIGITS.sub("#", trace.files[index].path) for index in files.tolist()]
+    alike = [numbered(trace.files[index].path) for index in files.tolist()]
     _, group = np.unique(np.array(alike), return_inverse=True)
     often = np.bincount(group, times)[group] >= LEAST_ASKS
     result[chosen] = np.isin(operations.file[chosen], files[often])

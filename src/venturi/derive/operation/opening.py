@@ -7,18 +7,17 @@ like its sisters.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from venturi.derive.known_name import numbered
 from venturi.model.operation import KIND_CODES, Column, Kind
 
 MOST_ACCIDENTS = 2
 """An opening with more pauses inside is one that lasts."""
 ACCIDENT_SHARE = 0.5
 """Of the openings of files with the same name but for digits, fewer than this are cut."""
-_DIGITS = re.compile(r"\d+")
 
 
 def openings(owner: Column, kind: Column) -> Column:
@@ -34,7 +33,7 @@ def healed(paths: list[str], file: Column, rank: Column, kind: Column, stretch: 
     first = openings(file.astype(np.int64) * (int(rank.max()) + 1) + rank, kind)
     low, high = np.minimum.reduceat(stretch, first), np.maximum.reduceat(stretch, first)
     is_opening = kind[first] == KIND_CODES[Kind.OPEN]
-    _, family = np.unique([_DIGITS.sub("#", path) for path in paths], return_inverse=True)
+    _, family = np.unique([numbered(path) for path in paths], return_inverse=True)
     of_opening = family[file[first]]
     cut = is_opening & (high > low)
     cuts = np.bincount(of_opening, weights=cut)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
+from venturi.derive.known_name import numbered
 from venturi.derive.operation.random_name import without_random
 from venturi.derive.operation.table import CREATES, Table
 from venturi.derive.operation.token import Tokens
@@ -26,8 +26,6 @@ LEAST_OPERATIONS = 2000
 """Shares of fewer operations count as if there were so many: 20 calls are noise anyway."""
 LEAST_ALIKE = 4
 """So many files without a common name, but used alike, are one stream."""
-
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +117,7 @@ def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]
     is_directory = np.bincount(tokens.file[made], minlength=len(table.paths)) > 0
     names = without_random(table.paths)
     for index, path in enumerate(names):
-        name = _DIGITS.sub("#", path) + ("/" if is_directory[index] else "")
+        name = numbered(path) + ("/" if is_directory[index] else "")
         way = table.manners[index].way
         key = (name, table.interfaces[index].value, bool(shared[index]), way)
         piles[key].append(index)
