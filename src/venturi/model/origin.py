@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable
 from enum import StrEnum
 
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
@@ -85,6 +86,16 @@ class RequestBucket(Document):
     reads: Count
 
 
+def request_classes(buckets: Iterable[RequestBucket]) -> dict[str, list[int]]:
+    """Requests in each of the ten classes, of writes and of reads, added up."""
+    counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
+    for bucket in buckets:
+        place = request_class(bucket.up_to_bytes)
+        counts["write"][place] += bucket.writes
+        counts["read"][place] += bucket.reads
+    return counts
+
+
 class LeftOut(Document):
     """A part of the source that the workload does not reproduce, and why."""
 
@@ -141,12 +152,7 @@ class Observed(Document):
 
     def request_classes(self) -> dict[str, list[int]]:
         """Requests in each of the ten classes, of writes and of reads."""
-        counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
-        for bucket in self.request_sizes:
-            place = request_class(bucket.up_to_bytes)
-            counts["write"][place] += bucket.writes
-            counts["read"][place] += bucket.reads
-        return counts
+        return request_classes(self.request_sizes)
 
 
 class Origin(Document):

@@ -9,7 +9,8 @@ from venturi.model.characterization_data import (
     PhaseCharacterization,
     StreamCharacterization,
 )
-from venturi.model.workload import REQUEST_EDGES_BYTES, Finding, Severity, request_class
+from venturi.model.origin import request_classes
+from venturi.model.workload import Finding, Severity
 from venturi.report import application, counted_job, fidelity_report, quantity
 from venturi.report.block import (
     Block,
@@ -270,13 +271,8 @@ def _amplified(activity: CharacterizationData, units: Units) -> str:
 
 
 def _requests(activity: CharacterizationData, units: Units) -> Section | None:
-    counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
-    for stream in activity.streams:
-        for bucket in stream.request_sizes:
-            place = request_class(bucket.up_to_bytes)
-            counts["write"][place] += bucket.writes
-            counts["read"][place] += bucket.reads
-    figure = request.of_capture(counts, units)
+    sizes = (bucket for stream in activity.streams for bucket in stream.request_sizes)
+    figure = request.of_capture(request_classes(sizes), units)
     return Section("sizes", "How large its requests are", "", (figure,)) if figure else None
 
 

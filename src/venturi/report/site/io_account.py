@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from venturi.model.origin import REQUEST_EDGES_BYTES, RequestBucket, Severity, request_class
+from venturi.model.origin import (
+    REQUEST_EDGES_BYTES,
+    RequestBucket,
+    Severity,
+    request_class,
+    request_classes,
+)
 from venturi.model.site import SiteFinding, SiteIoAccount, SiteIoPhase
 from venturi.report import quantity
 from venturi.report.block import (
@@ -39,7 +46,9 @@ def section(account: SiteIoAccount, units: Units) -> Section:
         blocks.append(Paragraph("The capture was incomplete: counts are lower bounds.", "fair"))
     who = "application" if account.method else "run"
     sizes = account.request_sizes or [b for one in account.phases for b in one.request_sizes]
-    figure = request.of_capture(_classes(sizes), units, who if account.request_sizes else "run")
+    figure = request.of_capture(
+        request_classes(sizes), units, who if account.request_sizes else "run"
+    )
     if figure is not None:
         blocks.append(figure)
     if account.phases:
@@ -55,10 +64,9 @@ def _totals(account: SiteIoAccount, units: Units) -> Facts:
     of_run = Cell(account.run, address.run(account.run))
     if not account.method:
         moved = sum(one.bytes for one in account.phases)
-        operations: dict[str, int] = {}
+        operations: Counter[str] = Counter()
         for phase in account.phases:
-            for kind, count in phase.operations.items():
-                operations[kind] = operations.get(kind, 0) + count
+            operations.update(phase.operations)
         rows = [("Ranks", ranks), ("Moved in a repetition", quantity.size(moved, units))]
         return Facts((*rows, ("Operations", _kinds(operations)), ("As the run", of_run)))
     rows = [
@@ -86,15 +94,6 @@ def _kinds(operations: Mapping[str, int]) -> str:
     ordered = sorted(operations.items(), key=lambda one: (-one[1], one[0]))
     told = [f"{quantity.count(count)} {kind}" for kind, count in ordered[:_MOST_KINDS]]
     return ", ".join(told) or "none"
-
-
-def _classes(buckets: Iterable[RequestBucket]) -> dict[str, list[int]]:
-    counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
-    for bucket in buckets:
-        place = request_class(bucket.up_to_bytes)
-        counts["write"][place] += bucket.writes
-        counts["read"][place] += bucket.reads
-    return counts
 
 
 def _phases(phases: Sequence[SiteIoPhase], units: Units) -> TableBlock:
