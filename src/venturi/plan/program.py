@@ -342,8 +342,9 @@ class Lowering:
         short = self._short_each(name, verb, place)
         if short is not None:
             return [self._items(short, step, place)]
-        if spec.tree is not None and verb in ("open", "close"):
-            raise UserError(f"{place.where}: '{name}' is a tree of files", "use 'each'")
+        if spec.tree is not None and verb in ("open", "close", "miss"):
+            hint = "name a single file" if verb == "miss" else "use 'each'"
+            raise UserError(f"{place.where}: '{name}' is a tree of files", hint)
         if spec.tree is None and verb == "read_dir":
             raise UserError(f"{place.where}: '{name}' has no 'tree'")
         opened = self._state.opened
