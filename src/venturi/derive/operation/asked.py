@@ -58,7 +58,7 @@ def with_looks_said(operations: Operations, trace: Trace) -> tuple[Operations, C
     asked = names_asked_for(operations, trace)
     count = len(trace.files)
     plain = (operations.file < count) & operations.is_layer(Layer.POSIX, Layer.STDIO)
-    error, kind = operations.error, operations.kind.copy()
+    error = operations.error
     missed = plain & np.isin(error, (ENOENT, ENOTDIR))
     missed &= operations.is_kind(Kind.STAT, Kind.OPEN, Kind.UNLINK, Kind.ATTRIBUTE)
     met = plain & (error == EEXIST) & operations.is_kind(Kind.MKDIR, Kind.OPEN)
@@ -69,6 +69,7 @@ def with_looks_said(operations: Operations, trace: Trace) -> tuple[Operations, C
     if not np.any(missed | met):
         return operations, asked
     asked[np.unique(operations.file[missed])] = True
+    kind = operations.kind.copy()
     kind[missed], kind[met] = KIND_CODES[Kind.MISS], KIND_CODES[Kind.STAT]
     said = missed | met
     return replace(

@@ -15,7 +15,7 @@ from venturi.derive.operation.one_way import with_whens_joined
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import VARIABLES
-from venturi.model.verb import ATTRIBUTE_VERBS
+from venturi.model.verb import NameVerb
 from venturi.model.workload import BareStep, StepSpec
 
 LEAST_EQUAL = 3
@@ -94,20 +94,8 @@ def _moves(step: StepSpec | BareStep) -> bool:
     return step.verb not in _NAMING
 
 
-_NAMING = frozenset(
-    {
-        "create",
-        "open",
-        "close",
-        "stat",
-        "unlink",
-        "mkdir",
-        "rmdir",
-        "rename",
-        "miss",
-        *ATTRIBUTE_VERBS,
-    }
-)
+_NAMING = frozenset(NameVerb) - {NameVerb.READ_DIR, NameVerb.TRUNCATE, NameVerb.COPY}
+"""What is done to a name alone: no data go, and no folder is read."""
 
 
 # ---- loops

@@ -105,8 +105,9 @@ def omitted(
     why[ranks[operations.process] < 0] = Why.PROCESS
     why[is_data & (operations.detail & NOT_A_FILE > 0)] = Why.STREAM
     why[~own[named]] = Why.FOREIGN
-    why[own[named] & (operations.error != 0)] = Why.FAILED
-    aside = np.isin(operations.kind, _ASIDE) | (named == count)
-    why[aside | ~is_replayed | (~own[named] & (operations.error != 0))] = Why.UNCOUNTED
+    failed = operations.error != 0
+    why[failed] = Why.FAILED
+    aside = np.isin(operations.kind, _ASIDE) | (named == count) | (failed & ~own[named])
+    why[aside | ~is_replayed] = Why.UNCOUNTED
     size = np.where(is_data, operations.bytes, 0)
     return Omitted(why, np.append(root, 0)[named], size)
