@@ -27,6 +27,7 @@ from venturi.derive.cost import cost_bits
 from venturi.derive.nest.call_table import Tabled, tabled
 from venturi.derive.nest.table_calls import LEAST_COMPUTE_NS, LEAST_THINK_NS, CallsInParts
 from venturi.derive.operation.likeness import judged
+from venturi.derive.operation.pace import MOST_NS
 from venturi.derive.operation.table import CREATES, table_of
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
@@ -204,6 +205,33 @@ def test_what_is_computed_before_every_request_is_told_with_it(seed: int) -> Non
     assert told_s == pytest.approx(int(known.sum()) / 1e9, rel=0.003)
     (write,) = moves_of(workload)
     assert (write.think is not None) == (min(np.median(known), np.mean(known)) >= LEAST_THINK_NS)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_calls_on_names_have_computing_before_them_as_well(seed: int) -> None:
+    """Each of the calls that compute does, and all together for as long."""
+    chance = random.Random(seed)
+    run = TracedRun(1, seed=seed)
+    usual = chance.choice([300, 4000, 30_000])
+    names = [f"n{number}" for number in range(50)]
+    for name in names:
+        run.open(0, name)
+        run.close(0, name)
+    for _ in range(2000):
+        run.now[0] += int(usual * chance.lognormvariate(0, 0.3))
+        run.call(0, Kind.STAT, chance.choice(names))
+    table = table_of(run.captured())
+    calls = CallsInParts.of(table)
+    assert calls is not None
+    told = tabled(table, calls, [""] * len(table.paths))
+    before = np.array(told.tables["calls"].column("before_ns"))
+    looks = before[-2000:]
+    assert np.median(looks) >= 0.5 * min(usual, MOST_NS)
+    assert np.count_nonzero(looks) >= 1990
+    order = np.argsort(table.start_ns)
+    known = table.start_ns[order][1:] - table.end_ns[order][:-1]
+    told_s = planned(whole_workload(told)).totals.seconds_computing
+    assert told_s == pytest.approx(int(known.sum()) / 1e9, rel=0.003)
 
 
 def test_what_a_link_made_or_was_there_before_is_not_renamed() -> None:

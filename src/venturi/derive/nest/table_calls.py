@@ -119,10 +119,16 @@ class TableCalls:
             for mine in [self.kind == kind]
         }
         """What is computed before each request of a kind, at least; `before_ns` is the rest."""
+        usual_ns = np.zeros(len(self.row), np.int64)
+        if table.ranks == 1:
+            for kind in set(self.kind[~is_data].tolist()):
+                mine = self.kind == kind
+                usual_ns[mine] = _think_ns(computing[mine], piece[mine])
         computing -= sum(np.where(self.kind == kind, ns, 0) for kind, ns in self.think_ns.items())
+        computing -= usual_ns
         least_ns = LEAST_COMPUTE_NS if table.ranks == 1 else LEAST_PAUSE_NS
         gathered = [_gathered(times, least_ns) for times in self._of_ranks(computing)]
-        self.before_ns = _rounded(np.concatenate(gathered))
+        self.before_ns = _rounded(np.concatenate(gathered)) + usual_ns
 
     def _of_ranks(self, column: Column) -> Iterator[Column]:
         """A column in pieces, one for each part and rank."""
