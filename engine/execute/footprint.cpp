@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "execute/cold_code.hpp"
+
 namespace venturi::execute {
 
 namespace {
@@ -19,30 +21,54 @@ constexpr std::uint64_t kBytesPerNs = 8;
 /// 51 when what is used grows with the square root of the time from here on.
 constexpr std::uint64_t kPaceNs = 10'000;
 constexpr std::uint64_t kStepBytes = 1024;
+/// Of code, a line each 10 ns. Without any, small calls of four programs on tmpfs (a database in
+/// Java, a log of a key-value store, an index of alignments, a version control) take 18 to 45 %
+/// less time than in the programs; with one each 10 ns 0 to 18 % less, each 5 ns 15 % less to 16 %
+/// more.
+constexpr std::uint64_t kNsPerPiece = 10;
+constexpr std::uint64_t kStepPieces = 16;
 
-/// What computing for so long uses, each line once.
-std::uint64_t bytes_within(std::uint64_t elapsed_ns) {
-  if (elapsed_ns <= kPaceNs) return elapsed_ns * kBytesPerNs;
+/// How long computing uses something new, of so long.
+std::uint64_t new_within(std::uint64_t elapsed_ns) {
+  if (elapsed_ns <= kPaceNs) return elapsed_ns;
   const double times = std::sqrt(static_cast<double>(elapsed_ns) / static_cast<double>(kPaceNs));
-  return static_cast<std::uint64_t>(times * static_cast<double>(kPaceNs * kBytesPerNs));
+  return static_cast<std::uint64_t>(times * static_cast<double>(kPaceNs));
 }
 
 }  // namespace
 
+void Footprint::Use::begin() {
+  used -= std::min(used, wanted);
+  wanted = 0;
+}
+
+void Footprint::Use::want(std::uint64_t much, std::uint64_t most) {
+  wanted = much;
+  if (wanted > used + most) used = wanted - most;
+}
+
 void Footprint::begin() {
   if (memory_.empty()) memory_.resize(kMemoryBytes);
-  used_bytes_ -= std::min(used_bytes_, wanted_bytes_);
-  wanted_bytes_ = 0;
+  bytes_.begin();
+  pieces_.begin();
 }
 
 void Footprint::reach(std::uint64_t elapsed_ns) {
-  wanted_bytes_ = bytes_within(elapsed_ns);
-  if (wanted_bytes_ > used_bytes_ + kMemoryBytes) used_bytes_ = wanted_bytes_ - kMemoryBytes;
-  for (; used_bytes_ < wanted_bytes_; used_bytes_ += kStepBytes) {
+  const std::uint64_t new_ns = new_within(elapsed_ns);
+  bytes_.want(new_ns * kBytesPerNs, kMemoryBytes);
+  for (; bytes_.used < bytes_.wanted; bytes_.used += kStepBytes) {
     for (const std::size_t end = at_ + kStepBytes; at_ < end; at_ += kLineBytes) {
       memory_[at_] ^= std::byte{1};
     }
     at_ %= kMemoryBytes;
+  }
+  const std::span<const ColdPiece> code = cold_code();
+  pieces_.want(new_ns / kNsPerPiece, code.size());
+  for (; pieces_.used < pieces_.wanted; pieces_.used += kStepPieces) {
+    for (std::uint64_t count = 0; count < kStepPieces; ++count) {
+      value_ = code[next_piece_](value_);
+      next_piece_ = (next_piece_ + 1) % code.size();
+    }
   }
 }
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+
+#include "execute/cold_code.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -58,6 +61,35 @@ TEST(Footprint, skipsWhatPassedWhileOthersHadTheProcessor) {
   EXPECT_GE(footprint.used_bytes(), 80'000'000U);
   // Each line of it once: all of the memory was used, and none twice.
   EXPECT_EQ(lines(footprint), static_cast<std::ptrdiff_t>(footprint.memory().size() / 64));
+}
+
+TEST(Footprint, runsCodeAsTimePasses) {
+  Footprint footprint;
+  footprint.begin();
+  footprint.reach(1600);
+  EXPECT_EQ(footprint.used_pieces(), 160U);
+  for (int i = 0; i < 1000; ++i) {
+    footprint.begin();
+    footprint.reach(10);
+  }
+  // The last step of 16 was for the next turns.
+  EXPECT_LT(footprint.used_pieces(), 16U + 1U);
+  footprint.begin();
+  footprint.reach(10'000'000'000);
+  EXPECT_GE(footprint.used_pieces(), 1'000'000U);
+}
+
+TEST(ColdCode, isMoreThanACoreKeeps) {
+  std::set<ColdPiece> pieces;
+  std::set<std::uint64_t> results;
+  for (const ColdPiece piece : cold_code()) {
+    pieces.insert(piece);
+    results.insert(piece(0x123456789ABCDEFU));
+  }
+  constexpr std::size_t kLineBytes = 64;
+  EXPECT_GE(pieces.size() * kLineBytes, std::size_t{256} << 10U);
+  // Nothing made one of them out of several.
+  EXPECT_GE(results.size(), pieces.size() / 2);
 }
 
 }  // namespace
