@@ -296,8 +296,9 @@ void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t po
     name_ = aside_name_.data();
   }
   stale_ = false;
-  for (const ItemVerb verb : step_.verbs) {
-    if (apply(verb)) continue;
+  for (std::size_t number = 0; number < step_.verbs.size(); ++number) {
+    if (!step_.thinks_s.empty()) think(step_.thinks_s[number]);
+    if (apply(step_.verbs[number])) continue;
     stale_ = true;  // the time of what failed is nobody's latency
     break;
   }
@@ -507,6 +508,14 @@ void ItemWork::check(std::span<const std::byte> bytes) {
                                expected.examine(bytes, 0));
   }
   last_ns_ = context_.clock.now_ns();
+}
+
+/// Computing before an operation.
+void ItemWork::think(double seconds) {
+  if (seconds <= 0.0) return;
+  const Span spent = context_.think(last_ns_, seconds);
+  context_.meter().add_compute(spent.end_ns - spent.begin_ns);
+  last_ns_ = spent.end_ns;
 }
 
 /// Computing between items, as a multiple of the time that the item took.

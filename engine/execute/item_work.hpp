@@ -90,6 +90,7 @@ class ItemWork {
   void settle();
   bool move(schema::Direction direction, std::byte* data);
   void check(std::span<const std::byte> bytes);
+  void think(double seconds);
   void wait(std::uint64_t begin_ns);
   void fail(schema::OperationKind kind, int error, const char* what);
   [[nodiscard]] const char* with_suffix(const char* suffix) noexcept;

@@ -240,16 +240,20 @@ Span RunControl::spin(std::uint64_t begin_ns, double seconds) {
   return {begin_ns, now};
 }
 
-Span RunControl::compute(double seconds) {
+std::uint64_t RunControl::since_operation() const {
   const std::uint64_t now = measurement_.clock.now_ns();
-  return spin(now - last_end_ns_ <= kMostBetweenStepsNs ? last_end_ns_ : now, seconds);
+  return now - last_end_ns_ <= kMostBetweenStepsNs ? last_end_ns_ : now;
 }
 
-Span RunControl::think(double seconds) {
+Span RunControl::compute(double seconds) { return spin(since_operation(), seconds); }
+
+Span RunControl::think(double seconds) { return think(since_operation(), seconds); }
+
+Span RunControl::think(std::uint64_t begin_ns, double seconds) {
   constexpr double kShortS = 0.002;
   constexpr double kLongestWorkS = 1.0;
   const bool works = seconds <= kShortS || (has_processor_ && seconds <= kLongestWorkS);
-  return works ? compute(seconds) : pause(seconds);
+  return works ? spin(begin_ns, seconds) : pause(seconds);
 }
 
 }  // namespace venturi::execute

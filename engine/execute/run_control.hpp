@@ -149,8 +149,13 @@ class RunControl {
   /// finds a processor that idled, and meanwhile the kernel had one to write back with. Where there
   /// are more ranks than processors, or for more than a second, a long one sleeps.
   Span think(double seconds);
+  /// The same from `begin_ns` on, the end of an operation.
+  Span think(std::uint64_t begin_ns, double seconds);
 
  private:
+  /// The end of the operation before, or now where that is long ago.
+  [[nodiscard]] std::uint64_t since_operation() const;
+
   static constexpr std::uint64_t kTickNs = 1'000'000;
   /// From the end of an operation to the beginning of a step: what lies further back was not spent
   /// on that step.

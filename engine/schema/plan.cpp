@@ -935,6 +935,7 @@ void decode(const Node& node, Items& out) {
   object.optional("counted_from", out.counted_from);
   object.optional("bytes", out.bytes, codec::Size{1});
   object.optional("wait_factor", out.wait_factor, codec::Span{.low = 0.0, .high = 1000000.0});
+  object.optional("thinks_s", out.thinks_s, codec::Size{0}, codec::Span{.low = 0});
   object.optional("attribute_bytes", out.attribute_bytes, codec::Whole{.low = 1, .high = 65536});
   object.optional("source", out.source, codec::Whole{.low = 0});
   object.optional("way", out.way);
@@ -953,6 +954,7 @@ Json encode(const Items& value) {
   out["counted_from"] = encode(value.counted_from);
   out["bytes"] = encode(value.bytes);
   out["wait_factor"] = encode(value.wait_factor);
+  out["thinks_s"] = encode(value.thinks_s);
   out["attribute_bytes"] = encode(value.attribute_bytes);
   out["source"] = encode(value.source);
   out["way"] = encode(value.way);

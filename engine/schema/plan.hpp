@@ -710,6 +710,8 @@ struct Items {
   std::optional<Expression> bytes = {};
   /// After each item, a pause of that many times what its operations took.
   double wait_factor = 0.0;
+  /// Computing before each of the verbs; empty: none.
+  std::vector<double> thinks_s;
   /// Size of extended attributes.
   std::int64_t attribute_bytes = 16;
   /// The tree whose items `copy` copies.

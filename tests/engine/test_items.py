@@ -411,6 +411,31 @@ def test_waiting_is_in_proportion_to_the_work(engine: Engine, tmp_path: Path) ->
     assert event["seconds"]["compute"] == pytest.approx(10 * 0.002 * 2.5, abs=1e-9)
 
 
+def test_each_operation_has_its_computing_before_it(engine: Engine, tmp_path: Path) -> None:
+    step = items("create", "stat", "close").model_copy(update={"thinks_s": [0.3, 0.0, 0.05]})
+    made = plan(
+        tmp_path,
+        [file("d", tree=tree(10, 0), interface="simulated", options=LATENCY)],
+        [phase("p", step)],
+        clock=ClockKind.SIMULATED,
+    )
+    event = engine.run(made).phase("p")
+    assert event["seconds"]["compute"] == pytest.approx(10 * 0.35, abs=1e-9)
+    assert event["seconds"]["total"] == pytest.approx(10 * (0.35 + 3 * 0.001), abs=1e-9)
+
+
+def test_computing_of_items_is_no_latency(engine: Engine, tmp_path: Path) -> None:
+    """Nor is it shorter than was asked for."""
+    step = items("create", "close").model_copy(update={"thinks_s": [0.0005, 0.02]})
+    made = plan(tmp_path, [file("d", tree=tree(20, 0))], [phase("p", step)])
+    event = engine.run(made).phase("p")
+    assert event["seconds"]["compute"] >= 20 * 0.0205
+    assert event["seconds"]["total"] >= event["seconds"]["compute"]
+    assert {part["kind"] for part in event["by_operation"]} == {"create", "close"}
+    calls = event["seconds"]["total"] - event["seconds"]["compute"]
+    assert sum(part["seconds"] for part in event["by_operation"]) <= calls + 1e-6
+
+
 def test_directories_are_listed(engine: Engine, tmp_path: Path) -> None:
     made = plan(
         tmp_path,

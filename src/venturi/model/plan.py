@@ -468,6 +468,8 @@ class Items(Document):
     """What writes and reads move of each item, from its beginning; default: all of it."""
     wait_factor: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] = 0.0
     """After each item, a pause of that many times what its operations took."""
+    thinks_s: list[Seconds] = []
+    """Computing before each of the verbs; empty: none."""
     attribute_bytes: Annotated[int, Field(ge=1, le=65_536)] = 16
     """Size of extended attributes."""
     source: Count | None = None

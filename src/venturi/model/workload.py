@@ -6,6 +6,7 @@ parameters, the loop variables and the reserved names; see `venturi.model.expres
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -232,6 +233,14 @@ class FileSpec(Document):
     faults: list[FaultSpec] = []
 
 
+def _sum_of(values: Iterable[Value]) -> Value:
+    """The sum of values that may be expressions; 0 of none."""
+    some = [value for value in values if value != 0]
+    if len(some) < 2:
+        return some[0] if some else 0
+    return " + ".join(f"({value})" for value in some)
+
+
 class EachStep(Document):
     """The long form of `each`: verbs on every item of a tree, item by item."""
 
@@ -254,6 +263,21 @@ class EachStep(Document):
     """What `write` and `read` move of each item, from its beginning; default: all of it."""
     wait: Value = 0
     """Waiting factor: after each item a pause of that many times what its operations took."""
+    think: Value | list[Value] = 0
+    """How long each item is computed for before its operations; a list: before each of them."""
+
+    def without(self, verb: ItemVerb) -> EachStep:
+        """The same without a verb, another of which is left; what is computed before that is
+        computed before the verb that follows, or else the last one."""
+        kept = [number for number, one in enumerate(self.do) if one is not verb]
+        think = self.think
+        if isinstance(think, list):
+            nearest = [next((k for k in kept if k >= at), kept[-1]) for at in range(len(self.do))]
+            think = [
+                _sum_of(t for t, k in zip(think, nearest, strict=True) if k == one) for one in kept
+            ]
+        return self.model_copy(update={"do": [self.do[one] for one in kept], "think": think})
+
     attribute: Value = 16
     """Bytes of extended attributes."""
 

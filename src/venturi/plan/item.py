@@ -14,7 +14,7 @@ from venturi.model.plan import ItemVerb
 from venturi.model.shuffle import combine
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.model.workload import RESERVED_NAMES, EachStep, FileSpec, TreeSpec
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, duration
 from venturi.plan.template import Field, template_fields
 
 _ATTRIBUTES = {word: [ItemVerb(word)] for word in ATTRIBUTE_VERBS}
@@ -155,10 +155,28 @@ def lower_items(
         counted_from=each.counted_from,
         bytes=None if each.bytes is None else scope.code(each.bytes, f"{where}.bytes"),
         wait_factor=wait,
+        thinks_s=_thinks_s(each, scope, where),
         attribute_bytes=attribute,
         source=None if each.from_ is None else files[each.from_],
         way=None if each.from_ is None else each.by,
     )
+
+
+def _thinks_s(each: EachStep, scope: Scope, where: str) -> list[float]:
+    """Seconds of computing before each verb; empty where there are none."""
+    if not isinstance(each.think, list):
+        first = duration(each.think, scope, f"{where}.think", or_none=True)
+        return [first, *[0.0] * (len(each.do) - 1)] if first else []
+    if len(each.think) != len(each.do):
+        raise UserError(
+            f"{where}.think: {len(each.think)} times for {len(each.do)} operations of an item",
+            "give one for each of them, or a single one",
+        )
+    said = [
+        duration(one, scope, f"{where}.think[{number}]", or_none=True)
+        for number, one in enumerate(each.think)
+    ]
+    return said if any(said) else []
 
 
 def check_each(each: EachStep, file: FileSpec, is_limited: bool, by_rank: bool, where: str) -> None:

@@ -19,8 +19,8 @@ from venturi.plan.item import (
 )
 from venturi.plan.tree_name import ASIDE_SUFFIX, LINK_SUFFIX, SYMLINK_SUFFIX, TreeNames
 
-Call = tuple[p.OperationKind, str, int | None, int]
-"""Kind, path, offset and bytes."""
+Call = tuple[float, p.OperationKind, str, int | None, int]
+"""Seconds of computing before it, kind, path, offset and bytes."""
 
 _SUFFIX = {p.ItemVerb.UNLINK_LINK: LINK_SUFFIX, p.ItemVerb.UNLINK_SYMLINK: SYMLINK_SUFFIX}
 
@@ -65,7 +65,7 @@ class ItemStream:
         """Yield the calls of a step; ExpressionError where its window leaves the tree."""
         items = self._in_order(step, at, source, owner)
         if p.ItemVerb.RENAME in step.verbs and not names_itself(step.verbs):
-            yield from _chain(items)
+            yield from _chain(items, step.thinks_s)
             return
         for item in items:
             yield from _calls_on(step, item)
@@ -115,33 +115,38 @@ def _size(at: ItemsOf, key: int, position: int) -> int:
 def _calls_on(step: p.Items, item: _Item) -> Iterator[Call]:
     """The verbs of a step on one item; one that renames makes it under another name first."""
     path = item.path + (ASIDE_SUFFIX if names_itself(step.verbs) else "")
-    for verb in step.verbs:
+    think_s = 0.0
+    for number, verb in enumerate(step.verbs):
+        think_s += step.thinks_s[number] if step.thinks_s else 0.0
         if verb in (p.ItemVerb.WRITE, p.ItemVerb.READ):
-            if item.size:
-                yield p.OperationKind(verb.value), path, 0, item.size
+            if not item.size:
+                continue
+            yield think_s, p.OperationKind(verb.value), path, 0, item.size
         elif verb is p.ItemVerb.COPY:
-            yield p.OperationKind.OPEN, item.source, None, 0
-            yield p.OperationKind.CREATE, path, None, 0
-            yield p.OperationKind.COPY, path, None, item.source_size
-            yield p.OperationKind.CLOSE, path, None, 0
-            yield p.OperationKind.CLOSE, item.source, None, 0
+            yield think_s, p.OperationKind.OPEN, item.source, None, 0
+            yield 0.0, p.OperationKind.CREATE, path, None, 0
+            yield 0.0, p.OperationKind.COPY, path, None, item.source_size
+            yield 0.0, p.OperationKind.CLOSE, path, None, 0
+            yield 0.0, p.OperationKind.CLOSE, item.source, None, 0
         else:
-            yield operation_of(verb), path + _SUFFIX.get(verb, ""), None, 0
+            yield think_s, operation_of(verb), path + _SUFFIX.get(verb, ""), None, 0
             if verb is p.ItemVerb.RENAME:
                 path = item.path
+        think_s = 0.0
 
 
-def _chain(items: Iterator[_Item]) -> Iterator[Call]:
+def _chain(items: Iterator[_Item], thinks_s: list[float]) -> Iterator[Call]:
     """Each item takes the name that the one before it left; the first one the last name."""
     before: _Item | None = None
     aside = ""
+    think_s = sum(thinks_s)
     for item in items:
         if before is not None and before.node != item.node:
-            yield p.OperationKind.RENAME, aside, None, 0
+            yield 0.0, p.OperationKind.RENAME, aside, None, 0
             before = None
         if before is None:
             aside = item.path + ASIDE_SUFFIX
-        yield p.OperationKind.RENAME, item.path, None, 0
+        yield think_s, p.OperationKind.RENAME, item.path, None, 0
         before = item
     if before is not None:
-        yield p.OperationKind.RENAME, aside, None, 0
+        yield 0.0, p.OperationKind.RENAME, aside, None, 0

@@ -295,7 +295,8 @@ class RequestStream:
         with self._view.in_place_of(owner):
             source = None if step.source is None else self._tree(step.source)
             tree = self._tree(step.file)
-            for kind, path, offset, size in self._items.calls(step, tree, source, owner):
+            for think_s, kind, path, offset, size in self._items.calls(step, tree, source, owner):
+                self.seconds_between += think_s
                 yield self._operation(kind, step.file, path, offset, size)
 
     def _tree(self, index: int) -> ItemsOf:

@@ -386,6 +386,7 @@ class _GroupCounter:
             sizes = self._window(step, copied)[1]
             self._copied(sum(size * count for size, count in sizes.items()) * times)
         self._add_calls(calls_of(step, window), times)
+        self._total.seconds_computing += sum(step.thinks_s) * window.count * times
         if MAKING & set(step.verbs):
             self._note_made(step, tree, window.count)
 

@@ -354,8 +354,10 @@ class ForecastInterpreter:
         reach = 1.0 if makes else self._reach.get(step.file, 1.0)
         for size, count in sizes.items():
             moved = size if most is None else min(size, most)
-            for verb in step.verbs:
+            for number, verb in enumerate(step.verbs):
+                self._pause_s = step.thinks_s[number] if step.thinks_s else 0.0
                 self._item(step, verb, (size, moved), count * self._times * reach, state)
+            self._phase.computing_s += sum(step.thinks_s) * count * self._times * reach
         if makes or p.ItemVerb.MKDIR in step.verbs:
             self._made.add(step.file)
             self._touched_bytes += sum(size * count for size, count in sizes.items())

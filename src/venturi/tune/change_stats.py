@@ -43,7 +43,7 @@ def _remembered(step: StepSpec, workload: Workload, touched: list[str]) -> Steps
         verbs = [verb for verb in step.each.do if verb is not ItemVerb.STAT]
         if ItemVerb.OPEN in verbs and len(verbs) < len(step.each.do):
             touched.append(step.each.on)
-            return [step.model_copy(update={"each": step.each.model_copy(update={"do": verbs})})]
+            return [step.model_copy(update={"each": step.each.without(ItemVerb.STAT)})]
     if step.do is None:
         return None
     kept = _without_repeats(step.do, touched)

@@ -148,9 +148,7 @@ def _without(
     if isinstance(step.sync, SyncStep) and step.sync.on in files:
         return []
     if step.each is not None and step.each.on in trees:
-        verbs = [verb for verb in step.each.do if verb is not ItemVerb.SYNC]
-        each = step.each.model_copy(update={"do": verbs})
-        return [step.model_copy(update={"each": each})]
+        return [step.model_copy(update={"each": step.each.without(ItemVerb.SYNC)})]
     return None
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.linked import link_verb_of
 from venturi.derive.operation.naming import Names
-from venturi.derive.operation.pace import between_ns
-from venturi.derive.operation.run import Steps, seconds_text
+from venturi.derive.operation.pace import CALL_TO_CALL_NS, mean_ns
+from venturi.derive.operation.run import seconds_text
 from venturi.derive.operation.scene import Crew
 from venturi.derive.operation.sizes import MOST_LISTED, MOST_WEIGHT, parts_of
 from venturi.derive.operation.table import CREATES, Table
@@ -20,7 +20,7 @@ from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import ItemKind, ItemVerb
 from venturi.model.units import size_text
 from venturi.model.verb import ATTRIBUTE_VERBS
-from venturi.model.workload import EachStep, SizeSpec, StepSpec, TreeSpec
+from venturi.model.workload import EachStep, SizeSpec, StepSpec, TreeSpec, Value
 
 LEAST_ITEMS = 8
 """With fewer files for each rank, a loop over files says it as well."""
@@ -152,21 +152,28 @@ class Trees:
         shifted: dict[str, Any] = {"from_": f"shift {shift}"} if shift else {}
         return StepSpec(each=each, **shifted)
 
-    def with_computing(self, step: StepSpec, first: Column, done: Pass) -> Steps:
-        """The step of a pass whose visits begin with the tokens `first`; item by item where so much
-        is computed for each that it is worth a step."""
+    def with_computing(self, step: StepSpec, first: Column, done: Pass) -> StepSpec:
+        """The step of a pass whose visits begin with the tokens `first`, with what is computed
+        before each of its verbs."""
         count = int(done.last.flat[0] - first.flat[0]) + 1
         rows = self.tokens.rows[self.tokens.first[first[..., None] + np.arange(count)]]
-        spent = [between_ns(self.table.computing_ns[rows[..., at]].ravel()) for at in range(count)]
-        if step.each is None or ItemVerb.RENAME in step.each.do or not any(spent):
-            return [step]
-        one = step.model_copy(
-            update={"each": step.each.model_copy(update={"first": "i", "count": 1})}
-        )
-        body: Steps = [StepSpec(compute=seconds_text(sum(spent) / 1e9)), one]
-        if spent[0] < max(spent):
-            body.reverse()
-        return [StepSpec(for_="i", in_=len(first), do=body)]
+        spent = [mean_ns(self.table.computing_ns[rows[..., at]].ravel()) for at in range(count)]
+        if step.each is None or sum(spent) < CALL_TO_CALL_NS * count:
+            return step
+        thinks_ns: list[float] = []
+        left_ns = 0.0
+        for verb, ns in zip(done.verbs, spent, strict=True):
+            left_ns += ns
+            wanted = step.each.do[len(thinks_ns) :][:1]
+            if wanted == [verb] or (wanted == [ItemVerb.OPEN] and verb is ItemVerb.CREATE):
+                thinks_ns.append(left_ns)
+                left_ns = 0.0
+        thinks_ns[-1] += left_ns
+        texts: list[Value] = [
+            seconds_text(float(f"{ns:.2g}") / 1e9) if ns else 0 for ns in thinks_ns
+        ]
+        think: Value | list[Value] = texts if any(texts[1:]) else texts[0]
+        return step.model_copy(update={"each": step.each.model_copy(update={"think": think})})
 
     def has_any(self, stream: int, files: Column) -> bool:
         """Whether a tree of the stream has some of these files."""

@@ -162,6 +162,12 @@ def between_ns(computing: Column) -> float:
     return float(f"{np.mean(known):.3g}")
 
 
+def mean_ns(computing: Column) -> float:
+    """What is computed before each of some calls in the mean; 0 where nothing is known."""
+    known = computing[computing != UNKNOWN]
+    return float(known.mean()) if len(known) else 0.0
+
+
 def least_rest_ns(span_ns: int, calls: int) -> float:
     """From so long on, in all, it matters what so many calls compute beyond what is told with them,
     in a run of this length."""

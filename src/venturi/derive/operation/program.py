@@ -337,7 +337,7 @@ class Program:
             return True
         name = self.titles.of([leaf])
         self._pause(leaf, loops, out)
-        body = self.trees.with_computing(step, first, done)
+        body: Steps = [self.trees.with_computing(step, first, done)]
         if not crew.is_all:
             body = [StepSpec(when=crew.condition, do=body)]
         self._add_phase(name, body, out)
