@@ -73,7 +73,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     UserError or TargetProblem, in one sentence, where unlike things would be compared.
     """
     check_directory(wanted.directory)
-    _check_seen(wanted.workload)
+    hidden = unseen(wanted.workload)
     if wanted.beside is not None:
         return _baselines_beside(wanted, wanted.beside, say)
     layers = layers_of(wanted.workload)
@@ -91,7 +91,8 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
         machine = machine_for(workload, captured.trace)
         run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
         proxy = Proxy(run, layers, wanted.cache)
-        remarks = [*apart, *_rehearse(application.account(captured), proxy, wanted, say)]
+        compared = _rehearse(application.account(captured), proxy, wanted, say)
+        remarks = [*hidden, *apart, *compared]
         runs, why = _measure(application, proxy, wanted, say)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -105,7 +106,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
 
 def _baselines_beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Prediction:
     """The same where a workload stands in the application's stead: our engine runs both."""
-    _check_seen(other[0])
+    hidden = dict.fromkeys([*unseen(other[0]), *unseen(wanted.workload)])
     apart = check_alike(wanted.workload, other[0], wanted.unlike)
     layers = tuple(dict.fromkeys((*layers_of(other[0]), *layers_of(wanted.workload))))
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -127,7 +128,7 @@ def _baselines_beside(wanted: Experiment, other: tuple[Workload, str], say: Say)
         )
     ]
     say("rehearsal: application")
-    remarks = [*apart, *_rehearse(sides[0].run(), sides[1], wanted, say)]
+    remarks = [*hidden, *apart, *_rehearse(sides[0].run(), sides[1], wanted, say)]
     runs, why = _measure(sides[0], sides[1], wanted, say)
     baselines = peak_of(runs, sides[1].proxy, wanted.cache, say) if wanted.baselines else []
     return conclude(_facts(wanted, text, (started, load_before), remarks, why), runs, baselines)
@@ -159,16 +160,26 @@ def _facts(
     )
 
 
-def _check_seen(workload: Workload) -> None:
-    """UserError where a capture does not see an interface of the workload."""
+def unseen(workload: Workload) -> list[str]:
+    """What of a workload a capture does not see on either side, for the reader.
+
+    Raises UserError where that is an interface of which nothing is seen, or there is no other.
+    """
     wanted = {file.interface for file in workload.files.values()}
-    for interface in Interface:
-        if interface in wanted and not interface.entry.makes_calls:
-            raise UserError(
-                f"workload '{workload.name}': a capture does not see requests through "
-                f"{interface.value}, so both sides cannot be compared",
-                "name an interface that makes calls: posix, stdio, mpiio, hdf5",
-            )
+    hidden = [one for one in Interface if one in wanted and not one.entry.makes_calls]
+    if not hidden:
+        return []
+    if hidden != [Interface.MMAP] or wanted == {Interface.MMAP}:
+        raise UserError(
+            f"workload '{workload.name}': a capture does not see requests through "
+            f"{hidden[0].value}, so both sides cannot be compared",
+            "name an interface that makes calls: posix, stdio, mpiio, hdf5",
+        )
+    mapped = [name for name, file in workload.files.items() if file.interface is Interface.MMAP]
+    return [
+        f"{', '.join(mapped)}: what goes through mapped memory is in neither side's I/O time, for "
+        "no call makes it; the time from the first request to the last has it"
+    ]
 
 
 def _fresh(directory: Path) -> Path:
