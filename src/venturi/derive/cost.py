@@ -55,7 +55,8 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     if _draws(workload):
         lost, wrong = BITS_PER_FALSE_OPERATION, BITS_PER_DRAWN_OPERATION
     false = lost * (most - likeness.alike) + wrong * (likeness.alike - likeness.ordered)
-    bits += false / judgement.share  # the others are taken to be as those that were compared
+    # The others are taken to be as those that were compared, unless their sizes are not.
+    bits += max(false / judgement.share, lost * (likeness.requests - likeness.requests_alike))
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
     if missed > LEAST_SECONDS:
         whole = max(likeness.seconds_between, likeness.proxy_seconds_between)

@@ -30,6 +30,11 @@ class Likeness(Document):
     unplaced: Count = 0
     """Reads and writes of the application whose offsets were not compared, because on one side they
     are not known before a run, or count in a dataset."""
+    requests: Count = 0
+    """Where not all operations were compared: all reads and writes of the application, or of the
+    workload, whichever are more."""
+    requests_alike: Count = 0
+    """Of these, by their number alone, those that have a counterpart of the same bytes."""
     is_equal: bool
     """Whether the two are the same from the first operation to the last."""
     seconds_between: Real

@@ -57,6 +57,12 @@ def likeness_text(likeness: Likeness) -> str:
             f"{of}{beside}: {alike} of the same kind and size, {placed} at the same place, "
             f"{ordered} in the same order"
         ]
+    if likeness.requests_alike < likeness.requests:
+        alike = quantity.percent(likeness.requests_alike / likeness.requests)
+        parts.append(
+            f"of all {likeness.requests} reads and writes {alike} have the size of one of the "
+            "application's"
+        )
     if likeness.unplaced:
         parts.append(f"places of {likeness.unplaced} not compared")
     times = (likeness.seconds_between, likeness.proxy_seconds_between)

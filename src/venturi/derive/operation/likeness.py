@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Container
 from dataclasses import dataclass, replace
 
@@ -56,15 +56,31 @@ class WrittenOut:
 def judged(table: Table, workload: Workload) -> Judgement:
     """The operations of a workload that was derived from `table` beside those in it."""
     try:
-        plan = make_plan(workload, RunSettings(most_ranks=table.ranks)).plan
+        made = make_plan(workload, RunSettings(most_ranks=table.ranks))
     except UserError as error:
         return Judgement(None, error.message)
     try:
-        both = written_out(table, plan)
+        both = written_out(table, made.plan)
     except UserError:
         return Judgement(None)
     share = max(len(both.application), 1) / max(len(table), 1)
-    return Judgement(both.likeness, both.workload.fault, both.workload.beyond, share)
+    likeness = both.likeness
+    if not likeness.is_whole:
+        likeness = likeness.model_copy(update=_requests(table, made.totals.sizes))
+    return Judgement(likeness, both.workload.fault, both.workload.beyond, share)
+
+
+def _requests(table: Table, planned: Counter[tuple[str, int]]) -> dict[str, int]:
+    """How many reads and writes a whole run has, and how many of the same bytes both sides have;
+    `planned` counts those of a plan by direction and bytes."""
+    ours: Counter[tuple[str, int]] = Counter()
+    for kind in (Kind.READ, Kind.WRITE):
+        mine = (table.kind == KIND_CODES[kind]) & (table.bytes > 0) & (table.copied == 0)
+        sizes, counts = np.unique(table.bytes[mine], return_counts=True)
+        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+            ours[kind.value, size] = count
+    most = max(ours.total(), planned.total())
+    return {"requests": most, "requests_alike": (ours & planned).total()}
 
 
 def written_out(table: Table, plan: Plan) -> WrittenOut:

@@ -151,7 +151,8 @@ def _may_be_better(judgement: Judgement) -> bool:
     if likeness is None or judgement.fault or judgement.beyond:
         return bool(judgement.fault or judgement.beyond)
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
-    return not likeness.is_equal or missed > max(LEAST_SECONDS, 0.05 * likeness.seconds_between)
+    is_equal = likeness.is_equal and likeness.requests_alike == likeness.requests
+    return not is_equal or missed > max(LEAST_SECONDS, 0.05 * likeness.seconds_between)
 
 
 @dataclass(frozen=True)
