@@ -14,7 +14,7 @@ from venturi.model.characterization import CHARACTERIZATION_SCHEMA, Characteriza
 from venturi.model.characterization_data import CharacterizationData
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
-from venturi.model.workload import Workload
+from venturi.model.workload import Finding, Workload
 
 
 def characterization_of(
@@ -39,6 +39,17 @@ def characterization_of(
         why_no_proxy=why,
         fidelity=fidelity(captured, proxy, (name, "proxy")) if proxy is not None else None,
     )
+
+
+def short_characterization_of(
+    captured: Captured, name: str
+) -> tuple[CharacterizationData, list[Finding]]:
+    """What an application does and what costs time in it, without its proxy, which takes longer.
+
+    Raises UserError where a capture holds no I/O of an application.
+    """
+    captured = with_counted_syncs(captured).captured
+    return _activity(captured, name), operation_findings(captured)
 
 
 def _activity(captured: Captured, name: str) -> CharacterizationData:

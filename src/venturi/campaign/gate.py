@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from venturi.analyse.metric import units_of
 from venturi.analyse.threshold import Measured, check_threshold, judged
+from venturi.campaign.logged import log_units
 from venturi.model.campaign import CampaignMetric, CampaignStep, MetricSummary, Tool
 from venturi.model.error import UserError
 from venturi.model.verdict import Threshold, ThresholdRow
@@ -75,7 +76,8 @@ def metrics_of_command(step: CampaignStep, tool: Tool | None) -> dict[str, Campa
 def check_command_step(name: str, step: CampaignStep, tool: Tool | None) -> None:
     """Raise UserError for thresholds of a command that no metric of it can be judged by."""
     known = metrics_of_command(step, tool)
-    _check(name, step, {metric: (rule.unit,) for metric, rule in known.items()})
+    units: dict[str, tuple[str, ...]] = {own: (rule.unit,) for own, rule in known.items()}
+    _check(name, step, units | log_units(step))
 
 
 def metrics_of_workload(

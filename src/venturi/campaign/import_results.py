@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from venturi.campaign.folder import BEGUN, ENDED, read_begun
+from venturi.campaign.logged import log_maker
 from venturi.campaign.outcome import Values, values_of
 from venturi.campaign.run_session import RunSession, id_of, read_session
 from venturi.campaign.session import Opened, open_folder
 from venturi.campaign.study_import import study_results
 from venturi.campaign.task import CampaignTask
-from venturi.model.campaign import TaskStart, TaskState
+from venturi.model.campaign import CampaignStep, TaskStart, TaskState
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import RunFailed
 from venturi.model.record import Level, Record
@@ -93,6 +94,12 @@ def _record(home: Path) -> Record | None:
         return None
 
 
+def _log(step: CampaignStep) -> dict[str, str]:
+    """What logged a run's I/O, which may cost it time."""
+    maker = log_maker(step)
+    return {"I/O log": maker.value} if maker else {}
+
+
 def _result(opened: Opened, session: RunSession, task: CampaignTask, begun: TaskStart) -> Result:
     campaign_status, campaign = opened.campaign_status, opened.campaign
     step = campaign.steps[task.step]
@@ -127,5 +134,5 @@ def _result(opened: Opened, session: RunSession, task: CampaignTask, begun: Task
             name: Measure(unit=found.unit, better=found.better, values=[found.value], of=found.of)
             for name, found in values.items()
         },
-        facts={"host": begun.host, "directory": opened.directory},
+        facts={"host": begun.host, "directory": opened.directory, **_log(step)},
     )

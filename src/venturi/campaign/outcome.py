@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
@@ -12,8 +13,9 @@ from venturi.campaign.status import CampaignStatus
 from venturi.campaign.study_result import study_of, with_gates
 from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
+from venturi.campaign.traced import first_traced, traced_metrics, traced_run
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
-from venturi.model.error import RunFailed
+from venturi.model.error import RunFailed, UserError
 from venturi.model.result import direction_of
 from venturi.model.statistic import median_interval
 
@@ -89,6 +91,9 @@ def values_of(campaign: Campaign, campaign_status: CampaignStatus, task: Campaig
         if not isinstance(value, str):
             unit = step.metrics[name].unit
             found[name] = MetricSample(value, unit, direction_of(unit, step.metrics[name].better))
+    with contextlib.suppress(UserError):  # the row says why there is no log
+        if (traced := traced_run(campaign_status.folder, step, task)) is not None:
+            found |= traced_metrics(traced)
     return found
 
 
@@ -127,6 +132,8 @@ def _row(
         elif reason := campaign_status.reason(task.name):
             reasons.append(reason)
     states = [campaign_status.states[task.name] for task in tasks]
+    done = [task for task in tasks if campaign_status.states[task.name] is TaskState.DONE]
+    traced, untraced = first_traced(campaign_status.folder, campaign.steps[tasks[0].step], done)
     summaries = [_summary(name, values) for name, values in found.items()]
     return CampaignRow(
         step=tasks[0].step,
@@ -142,6 +149,8 @@ def _row(
         else [],
         broken_rules=gates.broken_rules,
         enough=why_no_more(campaign, tasks[0].step, summaries, spent_s(campaign_status)),
+        traced=traced,
+        untraced=untraced,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from venturi import library
 from venturi.campaign.build import folder_of, source_of
 from venturi.campaign.gate import check_command_step
+from venturi.campaign.logged import logged_lines, software_of
 from venturi.campaign.metric import check_metric
 from venturi.campaign.scale import TARGET
 from venturi.campaign.space import Point, number_at, points_of
@@ -350,7 +351,7 @@ class _Maker:
         if self._budget_s <= 0:
             raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
         self._folders = folders
-        self._setup = setup_lines(place.site, name, step.needs)
+        self._setup = setup_lines(place.site, name, software_of(step, place.site))
         self._before = {before: folders[before].name_of(point) for before in step.after}
         self._is_alike = not any({"repetition", "run"} & names_of(text) for text in _texts(step))
         self._made: CampaignTask | None = None
@@ -390,7 +391,7 @@ class _Maker:
             point=folder,
             parameters=self._point,
             repetition=repetition,
-            argv=["/bin/sh", "-c", "\n".join([*self._setup, command])],
+            argv=["/bin/sh", "-c", "\n".join([*self._setup, *logged_lines(step, command)])],
             environment={
                 key: self._filled(f"environment.{key}", text, values)
                 for key, text in step.environment.items()

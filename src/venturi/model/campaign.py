@@ -17,6 +17,7 @@ from venturi.model.latency_sample import LatencyRequest, LatencySample
 from venturi.model.output import Better, OutputMetric
 from venturi.model.published_figure import CampaignContrast, ContrastRow, PublishedFigure
 from venturi.model.scaling import ScalingStudy, Study, StudyKind
+from venturi.model.traced_run import StepCapture, TracedRun
 from venturi.model.verdict import Outcome, Threshold, ThresholdRow
 from venturi.model.workload import Name, Scalar, Value
 
@@ -172,6 +173,11 @@ class CampaignStep(Document):
     """Default: the campaign's where the step measures something, else 1."""
     sample_latency: LatencyRequest | None = None
     """Single operations that the page draws over time, of each point's last repetition."""
+    capture: bool | StepCapture = False
+    """The I/O of a command's runs is captured; what it does to storage joins the result."""
+    darshan: bool = False
+    """The same by Darshan: the library of the machine's software `darshan`, whose setup may say
+    where it is (`export DARSHAN_LIBRARY=/opt/darshan/lib/libdarshan.so`)."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> CampaignStep:
@@ -185,6 +191,10 @@ class CampaignStep(Document):
             raise ValueError("a step that builds has no thresholds")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
+        if self.darshan and self.capture:
+            raise ValueError("'capture' and 'darshan' record the same calls; choose one")
+        if (self.darshan or self.capture) and (self.workload or self.build is not None):
+            raise ValueError("'capture' and 'darshan' are for commands that measure")
         if self.command and self.sample_latency is not None:
             raise ValueError("'sample_latency' is for workloads, whose operations are known")
         return self
@@ -397,6 +407,10 @@ class CampaignRow(Document):
     enough: str = ""
     """Why there are enough repetitions, where their number was left open."""
     latency: LatencySample | None = None
+    traced: TracedRun | None = None
+    """What the first repetition that has a log did to storage."""
+    untraced: str = ""
+    """Why runs whose I/O was to be logged have no log."""
 
     @property
     def failed_gates(self) -> list[str]:

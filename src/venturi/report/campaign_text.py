@@ -13,9 +13,10 @@ from venturi.model.campaign import (
     PlannedPoint,
     TaskState,
 )
+from venturi.model.traced_run import LogMaker
 from venturi.model.verdict import Outcome
 from venturi.model.workload import Scalar
-from venturi.report import quantity
+from venturi.report import quantity, traced_run
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -97,6 +98,8 @@ def _print_step(out: Printer, rows: list[CampaignRow], units: Units) -> None:
         out.wrapped("- ", f"{', '.join(points)}: {text}")
     for text in label_sentences(rows, shown_metrics):
         out.wrapped("- ", text)
+    for text in traced_run.sentences(rows[:_MOST_ROWS], units):
+        out.wrapped("- ", text)
     if any(metric.coverage < _SURE for row in rows for metric in row.metrics):
         out.wrapped("- ", "±: half the range of fewer than six repetitions, not a 95 % interval")
 
@@ -122,8 +125,13 @@ def _said(row: CampaignRow | PlannedPoint, parameters: list[str]) -> str:
 
 
 def headline_metrics(rows: list[CampaignRow]) -> list[str]:
-    """The metrics that a workload or its step names; without any, the rates of the phases."""
+    """The metrics that a workload or its step names; without any, the rates of the phases.
+
+    What a log of the I/O says stands by itself.
+    """
     names = list(dict.fromkeys(metric.name for row in rows for metric in row.metrics))
+    logged = tuple(f"{maker.value}." for maker in LogMaker)
+    names = [name for name in names if not name.startswith(logged)]
     own = [name for name in names if not name.endswith((".rate", ".seconds"))]
     return own or [name for name in names if name.endswith(".rate")] or names
 
