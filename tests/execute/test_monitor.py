@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from venturi.execute import proc
+from venturi.execute import moment, proc
 from venturi.execute.monitor import Clocks, Monitor, limits
 from venturi.model.host_sample import HostSample
 
@@ -109,8 +110,8 @@ def test_a_process_below_is_the_runs_own(busy: subprocess.Popen[bytes]) -> None:
         m.begin(busy.pid, Path("no plan"))
         wait_for(lambda: (used := proc.used_by(busy.pid)) is not None and used.user_s > 0.3)
         m.sample()
-    assert samples[1].own_user_s - samples[0].own_user_s > 0.1
-    assert samples[1].own_processes >= 2
+    assert samples[-1].own_user_s - samples[0].own_user_s > 0.1
+    assert samples[-1].own_processes >= 2
 
 
 def test_a_stopped_process_is_seen(busy: subprocess.Popen[bytes], tmp_path: Path) -> None:
@@ -152,6 +153,39 @@ def test_a_step_of_the_wall_clock_is_seen_and_its_slow_drift_is_not(tmp_path: Pa
         wait_for(is_seen)
     assert samples[1].clock_step_s == 0
     assert samples[-1].clock_step_s == pytest.approx(3.0, abs=0.1)
+
+
+def test_a_long_phase_is_looked_at_meanwhile(tmp_path: Path) -> None:
+    """Nobody asks for samples, and they come: with load, free space and the clock's state."""
+    samples: list[HostSample] = []
+    with Monitor(tmp_path, lambda line: samples.append(HostSample.model_validate_json(line))) as m:
+        m.begin(os.getpid(), Path("no plan"))
+        wait_for(lambda: len(samples) >= 3)
+    space = os.statvfs(tmp_path)
+    for one in samples:
+        assert one.load_average is not None
+        assert 0 < (one.free_bytes or 0) <= space.f_blocks * space.f_frsize
+        assert one.clock_synchronized is not None
+    assert samples[1].at_s - samples[0].at_s >= 1.0
+
+
+def test_a_file_system_that_hangs_is_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+    asked: list[Path] = []
+
+    def hanging(path: Path) -> None:
+        asked.append(path)
+        goes_on.wait()
+
+    monkeypatch.setattr(moment, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(os, "statvfs", hanging)
+    space = moment.FreeSpace(tmp_path)
+    assert space.now() is None
+    assert space.now() is None
+    goes_on.set()
+    assert asked == [tmp_path]
 
 
 def test_limits_of_this_host_are_no_more_than_its_cpus() -> None:

@@ -2,7 +2,8 @@
 
 A thread looks a few times a second whether processes of the run are stopped, whether it gets to
 run itself, and whether the wall clock is stepped. Counters are read where phases end, at most
-every tenth of a second, by the command's own process, so the ranks do nothing for it.
+every tenth of a second, and in long ones once a second at first, by the command's own process,
+so the ranks do nothing for it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from venturi.execute import proc
+from venturi.execute.moment import FreeSpace, clock_state, load_average
 from venturi.model.host_sample import HostLimits, HostSample
 
 _LOOK_S = 0.2
@@ -23,6 +25,9 @@ _GAP_S = 1.0
 """A look that comes so much later than it was due is a gap."""
 _STEP_S = 0.05
 _LEAST_APART_S = 0.1
+_OFTEN_S = 1.0
+_MOST_EVEN = 120
+"""So many samples a second apart; from there on they are further and further apart."""
 _MOST_LOOKED_AT = 128
 """Processes whose state is looked at; of more, the first ones."""
 
@@ -51,6 +56,7 @@ class Monitor:
         self._trees = [proc.ProcessTree(os.getpid(), root)]
         self._groups = proc.group_folders(os.getpid(), "cpu", root)
         self._device = _device_of(directory)
+        self._space = FreeSpace(directory)
         self._hello_s = self._last_s = self._clocks.monotonic()
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -94,8 +100,7 @@ class Monitor:
     def sample(self) -> None:
         """Read all counters and write them down."""
         with self._lock:
-            found = self._sample()
-        self._write(found.model_dump_json())
+            self._write(self._sample().model_dump_json(exclude_none=True))
 
     def _sample(self) -> HostSample:
         now_s = self._last_s = self._clocks.monotonic()
@@ -106,6 +111,7 @@ class Monitor:
         waits_s = self._waits.total_s(engine)
         held = proc.throttled(self._groups)
         device = proc.device_bytes(self._device, self._root) if self._device else None
+        space, clock = self._space.now(), clock_state()
         return HostSample(
             at_s=max(0.0, now_s - self._hello_s),
             wall_s=self._clocks.wall(),
@@ -129,6 +135,11 @@ class Monitor:
             throttled=held.periods if held else None,
             throttled_s=held.seconds if held else None,
             thermal_throttles=proc.thermal_throttles(self._root),
+            load_average=load_average(self._root),
+            free_bytes=space[0] if space else None,
+            free_inodes=space[1] if space else None,
+            clock_synchronized=clock.synchronized if clock else None,
+            clock_error_s=clock.error_s if clock else None,
             stopped_s=self._stopped_s,
             gap_s=self._gap_s,
             clock_step_s=self._step_s,
@@ -156,7 +167,17 @@ class Monitor:
                     self._step_s += abs(now_drift_s - drift_s)
                 if self._is_stopped():
                     self._stopped_s += now_s - before_s
+                began = len(self._trees) > 1
             before_s, drift_s = now_s, now_drift_s
+            if began and now_s - self._last_s >= self._apart_s(now_s):
+                self.sample()
+
+    def _apart_s(self, now_s: float) -> float:
+        """How long no sample may be missing: a second in the first minutes, later a share of all.
+
+        So a run of an hour has some hundreds of them, and not thousands.
+        """
+        return max(_OFTEN_S, (now_s - self._hello_s) / _MOST_EVEN)
 
     def _drift_s(self) -> float:
         """The wall clock less the monotonic one, read with as little as can be in between."""

@@ -46,6 +46,15 @@ class HostSample(Document):
     """Periods in which the run's control group was held at its CPU limit."""
     throttled_s: Seconds | None = None
     thermal_throttles: Count | None = None
+    load_average: Real | None = None
+    """Of the last minute; no counter, nor are those below up to the clock's error."""
+    free_bytes: Count | None = None
+    """Of the target's file system, for users; inodes too, 0 where they are not counted."""
+    free_inodes: Count | None = None
+    clock_synchronized: bool | None = None
+    """Whether a daemon disciplines the wall clock, as the kernel says."""
+    clock_error_s: Seconds | None = None
+    """The wall clock's largest error, as the kernel estimates it."""
     stopped_s: Seconds = 0.0
     """Time in which a process of the run was seen stopped (SIGSTOP, a debugger)."""
     gap_s: Seconds = 0.0

@@ -29,6 +29,7 @@ from venturi.model.event import (
 )
 from venturi.model.host_sample import HostLimits, HostSample
 from venturi.model.result import RunOf
+from venturi.model.storage_layout import StorageLayout
 from venturi.model.verdict import Level as Level  # noqa: PLC0414
 from venturi.model.verdict import Verdict as Verdict  # noqa: PLC0414
 
@@ -226,6 +227,8 @@ class Environment(Document):
     clock: ClockFacts
     variables: dict[str, str] = {}
     """Environment variables that steer MPI and I/O libraries."""
+    layout: StorageLayout | None = None
+    """Stripes and quota before the run; absent: the file system has no such command."""
 
 
 class Record(Document):

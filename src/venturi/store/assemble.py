@@ -59,6 +59,7 @@ from venturi.model.record import (
 )
 from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
+from venturi.model.storage_layout import StorageLayout
 from venturi.model.verdict import Suspicion, SuspicionCause, Verdict
 from venturi.model.workload import Workload
 from venturi.store.observed import label_facts, observed_of, unobserved
@@ -95,6 +96,7 @@ class RunFacts(Document):
     memory_bytes: Count
     load_average: Real
     file_system: FileSystem
+    layout: StorageLayout | None = None
     python: str
     venturi: str
     variables: dict[str, str]
@@ -370,4 +372,5 @@ def _environment(facts: RunFacts, hello: Hello | None, clock: ClockFacts) -> Env
         comm=hello.comm if hello else "unknown",
         clock=clock,
         variables=facts.variables,
+        layout=facts.layout,
     )

@@ -20,6 +20,7 @@ from venturi.execute.job import EngineJob
 from venturi.execute.launcher import check_nodes, launch_line
 from venturi.execute.monitor import Clocks, Monitor, limits
 from venturi.execute.stopping import Stopping
+from venturi.execute.storage_layout import layout_of
 from venturi.execute.target import (
     check_directory,
     check_room,
@@ -274,6 +275,7 @@ def check_built(plan: Plan, machine: Machine) -> None:
 
 
 def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
+    files = file_system_of(request.directory)
     return RunFacts(
         id=journal.run,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -306,7 +308,8 @@ def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
         memory_bytes=host.memory_bytes(),
         host_limits=limits(host.memory_bytes()),
         load_average=os.getloadavg()[0],
-        file_system=file_system_of(request.directory),
+        file_system=files,
+        layout=layout_of(request.directory, files.type, files.source),
         python=sys.version.split()[0],
         venturi=venturi.__version__,
         variables=host.io_variables(),
