@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import email.message
-import email.parser
-import email.policy
-import json
 import os
-import ssl
 import subprocess
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
-from slurm_daemon import free_port
+from post_box import Post
 
 import warm_start
 
@@ -43,70 +33,9 @@ notices:
   mail: {to: [owner@example.org, other@example.org], sender: venturi@example.org,
          server: "127.0.0.1:%d", user: bench, password_from: MAIL_WORD}
   webhook: $HOOK
+  site: https://results.example.org/io/
   on: [failed, timeout, lost, regression, recovered, missed]
 """
-
-
-class Post:
-    """A mail server and a web server that keep what they get.
-
-    With a certificate the mail server hears no password and takes no mail without STARTTLS.
-    """
-
-    def __init__(self, certificate: Path | None = None) -> None:
-        self.mails: list[email.message.EmailMessage] = []
-        self.hooks: list[dict[str, Any]] = []
-        self.ciphers: list[Any] = []
-        """What each login was encrypted by; None: nothing."""
-        post = self
-        tls = None
-        if certificate is not None:
-            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            tls.load_cert_chain(certificate)
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                post.hooks.append(json.loads(body))
-                self.send_response(204)
-                self.end_headers()
-
-            def log_message(self, *words: object) -> None:
-                pass
-
-        def known(server: SMTP, session: Session, envelope: Envelope, way: str, data: Any) -> Any:
-            self.ciphers.append(session.ssl)
-            fine = (data.login, data.password) == (b"bench", b"secret")
-            return AuthResult(success=fine, handled=False)
-
-        self.web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.web.serve_forever, daemon=True).start()
-        self.smtp = Controller(
-            self,
-            hostname="127.0.0.1",
-            port=free_port(),
-            authenticator=known,
-            auth_required=True,
-            auth_require_tls=tls is not None,
-            tls_context=tls,
-            require_starttls=tls is not None,
-        )
-
-    def start(self) -> int:
-        """Begins; the port of the mail server."""
-        self.smtp.start()
-        return int(self.smtp.port)
-
-    def stop(self) -> None:
-        self.smtp.stop()
-        self.web.shutdown()
-        self.web.server_close()
-
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
-        assert isinstance(envelope.content, bytes)
-        parser = email.parser.BytesParser(email.message.EmailMessage, policy=email.policy.default)
-        self.mails.append(parser.parsebytes(envelope.content))
-        return "250 OK"
 
 
 class Site:
@@ -157,10 +86,13 @@ def test_troubles_are_told_once_and_recoveries_too(tmp_path: Path, post: Post) -
     assert "failed: run-0002 (size=2)\n    exit code 7: no space\n" in text
     assert "timeout: run-0003 (size=3)\n    took longer than its 5 s\n" in text
     assert "nightly-2.campaign" in text
+    page = "https://results.example.org/io/workload/nightly.html"
+    assert f"Page: {page}\n" in text
     (hook,) = post.hooks
     assert hook["schema"] == "venturi.notice/1"
     assert hook["text"] == "nightly on cluster: 1 failed, 1 timeout"
     assert [happening["event"] for happening in hook["happenings"]] == ["failed", "timeout"]
+    assert hook["pages"] == [page]
     assert site.night() == 3
     assert len(post.mails) == 1
     site.broken.unlink()
@@ -204,9 +136,12 @@ def test_what_could_not_be_sent_is_told_the_next_time(tmp_path: Path, post: Post
 
 def test_a_gate_tells_of_a_regression(tmp_path: Path, post: Post) -> None:
     site = Site(tmp_path, post, post.start())
-    done = site.command("tell", "regression", "nightly", "write is 12 % slower")
+    page = ("--page", "https://ci.example.org/job/7")
+    done = site.command("tell", "regression", "nightly", "write is 12 % slower", *page)
     assert done.returncode == 0, done.stderr
-    assert "regression: write is 12 % slower" in post.mails[0].get_content()
+    text = post.mails[0].get_content()
+    assert "regression: write is 12 % slower" in text
+    assert "Page: https://ci.example.org/job/7" in text
     machine = (tmp_path / "m.yaml").read_text().replace("regression, ", "")
     (tmp_path / "m.yaml").write_text(machine)
     assert "told by mail to " in done.stderr

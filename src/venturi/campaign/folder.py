@@ -23,12 +23,24 @@ SESSION = "session.json"
 CANCEL = "cancel"
 """An empty file that asks the job to end or not to begin a task."""
 
+_BLOCKED = "did not come to a good end"
+
 Kind = TypeVar("Kind", bound=Document)
 
 
 def is_campaign(name: str | Path) -> bool:
     """Whether this is the folder of a campaign that was begun."""
     return all(Path(name, own).is_file() for own in ("campaign.yaml", "plan.json"))
+
+
+def blocked_by(step: str) -> str:
+    """Why a run is blocked by one that must be done before it."""
+    return f"{step} {_BLOCKED}"
+
+
+def is_blocked_by_step(reason: str) -> bool:
+    """Whether this is why a run is blocked, and not a storage that did not become quiet."""
+    return reason.endswith(f" {_BLOCKED}")
 
 
 def claim(path: Path, text: str) -> bool:

@@ -1,20 +1,25 @@
 """What of a campaign is worth telling: new troubles, recoveries, results that did not come.
 
+Troubles are those of points, and changes of the history for the worse.
+
 What is known stands in a file for each campaign and machine in the store, so the same trouble
 is told once. It is written after the notice was sent: what could not be sent is told next time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from venturi.campaign.folder import is_blocked_by_step
+from venturi.campaign.history_notice import HistoryNews, history_news, point_of
 from venturi.campaign.space import number_at
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, TaskState
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.notice import Event, Happening, Notice, NotificationState
+from venturi.model.notice import Event, Happening, Notice, NotificationState, ReportedChange
+from venturi.store.archive import known_changes, results_of_campaign
 from venturi.store.whole_file import write_whole
 
 Send = Callable[[Notice], object]
@@ -26,13 +31,19 @@ _EVENTS = {
     TaskState.TIMEOUT: Event.TIMEOUT,
     TaskState.LOST: Event.LOST,
 }
-"""What somebody cancelled is not told, and what was blocked only follows from another."""
+"""What somebody cancelled is not told, nor what was blocked by a step before."""
 _PATIENCE = 2.0
 """A result is missed when none came for so many of its periods."""
 
 
-def tell_result(result: CampaignResult, folder: Path, store: Path, send: Send) -> None:
-    """Sends what is new in a campaign that has come to its end, if anything is."""
+def tell_result(
+    result: CampaignResult, folder: Path, store: Path, send: Send, follow_history: bool = True
+) -> None:
+    """Sends what is new in a campaign that has come to its end, if anything is.
+
+    Its runs are in the store, with those of the sessions before; not `follow_history`: nobody is
+    told of these, so they are not read.
+    """
     path = _path(store, result.name, result.machine)
     told = _read(path)
     troubles = {_key(row): event for row in result.rows if (event := _event(row)) is not None}
@@ -50,14 +61,32 @@ def tell_result(result: CampaignResult, folder: Path, store: Path, send: Send) -
     ]
     if told.missed_utc:
         happenings.append(Happening(event=Event.RECOVERED, what="a result came again"))
+    changes = told.changes
+    if follow_history:
+        news = _history_news(result, store, changes)
+        happenings, changes = [*happenings, *news.happenings], news.changes
     if happenings:
         send(notice_of(result.name, result.machine, happenings, str(folder)))
     gone = {_key(row) for row in result.rows}
     kept = {key: event for key, event in told.troubles.items() if key not in gone}
     _write(
         path,
-        NotificationState(since_utc=told.since_utc, result_utc=_now(), troubles=kept | troubles),
+        NotificationState(
+            since_utc=told.since_utc,
+            result_utc=_now(),
+            troubles=kept | troubles,
+            changes=changes,
+        ),
     )
+
+
+def _history_news(
+    result: CampaignResult, store: Path, reported: Sequence[ReportedChange]
+) -> HistoryNews:
+    results = results_of_campaign(store, result.name, result.machine)
+    failing = [row for row in result.rows if row.failed_gates]
+    told = {point_of(result.name, row.step, row.parameters) for row in failing}
+    return history_news(results, reported, known_changes(store), told)
 
 
 def tell_if_missed(campaign: Campaign, machine: str, store: Path, send: Send) -> bool:
@@ -101,8 +130,12 @@ def notice_of(campaign: str, machine: str, happenings: list[Happening], folder: 
 
 
 def _event(row: CampaignRow) -> Event | None:
-    failed = next((_EVENTS[TaskState(s)] for s in row.states if TaskState(s) in _EVENTS), None)
-    return failed or (Event.REGRESSION if row.failed_gates else None)
+    states = [TaskState(state) for state in row.states]
+    failed = next((_EVENTS[state] for state in states if state in _EVENTS), None)
+    if failed or row.failed_gates:
+        return failed or Event.REGRESSION
+    waited = TaskState.BLOCKED in states and not all(map(is_blocked_by_step, row.reasons))
+    return Event.MISSED if waited else None
 
 
 def _why(row: CampaignRow) -> list[str]:

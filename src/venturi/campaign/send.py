@@ -10,24 +10,30 @@ import urllib.error
 import urllib.request
 from email.message import EmailMessage
 
+from venturi.campaign.notice import notice_of
 from venturi.execute.host import user_name
 from venturi.model.error import UserError
 from venturi.model.machine import Mail, Notices
 from venturi.model.notice import Notice
+from venturi.report.site import address
 
 _PATIENCE_S = 20.0
 _SMTP_PORT = 25
 
 
-def send(notice: Notice, ways: Notices) -> list[str]:
+def send(notice: Notice, ways: Notices, page: str = "") -> list[str]:
     """Sends what of a notice the site wants to hear, on all its ways; which ways those were.
 
-    Raises UserError where one of them did not take it, after all were tried.
+    `page` is one more address that shows it. Raises UserError where one of the ways did not take
+    it, after all were tried.
     """
     wanted = [happening for happening in notice.happenings if happening.event in ways.on]
     if not wanted:
         return []
-    chosen = notice.model_copy(update={"happenings": wanted})
+    pages = [one for one in (_site_page(notice.campaign, ways.site), page) if one]
+    chosen = notice_of(notice.campaign, notice.machine, wanted, notice.folder).model_copy(
+        update={"pages": pages}
+    )
     failed: list[str] = []
     told: list[str] = []
     if ways.mail is not None:
@@ -60,6 +66,8 @@ def _mail(notice: Notice, mail: Mail) -> None:
         + (f"\n    {happening.why}" if happening.why else "")
         for happening in notice.happenings
     ]
+    if notice.pages:
+        lines += ["", *(f"Page: {page}" for page in notice.pages)]
     if notice.folder:
         lines += ["", f"All of it: {notice.folder}", f"venturi campaign status {notice.folder}"]
     message.set_content("\n".join(lines) + "\n")
@@ -87,6 +95,12 @@ def _post(notice: Notice, address: str) -> None:
     )
     with urllib.request.urlopen(request, timeout=_PATIENCE_S):
         pass
+
+
+def _site_page(campaign: str, site: str) -> str:
+    """The address of a campaign's page; empty where no site is known."""
+    base = os.environ.get(site[1:], "") if site.startswith("$") else site
+    return f"{base.rstrip('/')}/{address.workload(campaign)}" if base else ""
 
 
 def _secret(name: str) -> str:

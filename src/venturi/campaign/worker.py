@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
-from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended
+from venturi.campaign.folder import BEGUN, CANCEL, ENDED, blocked_by, claim, read_ended
 from venturi.campaign.job import read_list
 from venturi.campaign.run_session import read_session
 from venturi.campaign.task import CampaignTask
@@ -87,8 +87,7 @@ class Worker:
         for before in task.after:
             ended = read_ended(self._folder / "tasks" / before)
             if ended is None or ended.ending is not EndReason.EXIT or ended.code != 0:
-                reason = f"{before} did not come to a good end"
-                self._write(home, begun, EndReason.BLOCKED, 0.0, reason=reason)
+                self._write(home, begun, EndReason.BLOCKED, 0.0, reason=blocked_by(before))
                 return
         if task.waits and not self._is_quiet(task, home, begun):
             return

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
     from venturi.model.machine import Machine
 
 
+_page_option = rare_option(
+    "--page",
+    metavar="ADDRESS",
+    default="",
+    help="Address that notices name, e.g. of the CI service's job.",
+)
+
+
 def _ci_options(command: Any) -> Any:
     """Files for CI services."""
     for option in (
@@ -65,6 +73,7 @@ def command() -> None:
 @rare_option("--here", is_flag=True, help="Run jobs on this host, e.g. in an allocation.")
 @click.option("--dry-run", is_flag=True, help="Print points, bytes and hours without running.")
 @_ci_options
+@_page_option
 @store_option
 @json_option
 @units_option
@@ -137,6 +146,7 @@ def status(campaign: str, **options: Any) -> int:
 @click.argument("campaign", metavar="FILE")
 @click.option("--retry", metavar="STATES", help="Rerun tasks in these states: failed,timeout.")
 @_ci_options
+@_page_option
 @json_option
 @units_option
 @rare_option("-q", "--quiet", is_flag=True, help="Do not show progress.")
@@ -232,8 +242,9 @@ def import_file(file: Path, output: Path | None, tags: tuple[str, ...], trust: b
 @click.option(
     "--on", "machine", metavar="MACHINE", default="local", help="Machine on which they run."
 )
+@_page_option
 @store_option
-def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
+def due(files: tuple[str, ...], machine: str, page: str, store: str | None) -> int:
     """Report campaigns with overdue results (`every` in their files); exit code 3 if any.
 
     Intended for a cron job or timer, separate from the one that runs the campaigns.
@@ -251,7 +262,10 @@ def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
     for file in files:
         campaign = parse_yaml(campaign_text(Path(file)), file, Campaign)
         is_missed = tell_if_missed(
-            campaign, site.name, store_directory(store), lambda notice: send(notice, site.notices)
+            campaign,
+            site.name,
+            store_directory(store),
+            lambda notice: send(notice, site.notices, page),
         )
         click.echo(f"{campaign.name} on {site.name}: {'no result' if is_missed else 'fine'}")
         missed = missed or is_missed
@@ -269,7 +283,8 @@ def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
     default="local",
     help="Machine whose contacts are notified.",
 )
-def tell(event: str, campaign: str, text: str, machine: str) -> int:
+@_page_option
+def tell(event: str, campaign: str, text: str, machine: str, page: str) -> int:
     """Send a notice of EVENT (regression, failed ...) to the contacts in the machine file.
 
     \b
@@ -285,7 +300,7 @@ def tell(event: str, campaign: str, text: str, machine: str) -> int:
         raise UserError(f"{event}: no such event", f"use {', '.join(Event)}")
     site = machine_named(machine)
     happening = Happening(event=Event(event), what=text)
-    told = send(notice_of(campaign, site.name, [happening]), site.notices)
+    told = send(notice_of(campaign, site.name, [happening]), site.notices, page)
     click.echo(f"told by {' and '.join(told)}" if told else _silent(event, site), err=True)
     return ExitCode.FINE
 
@@ -332,13 +347,13 @@ def follow_campaign(opened: Opened, retry: set[TaskState], options: dict[str, An
     _import_results(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
-    _tell(opened, result)
+    _tell(opened, result, options.get("page", ""))
     if not set(result.states) <= {TaskState.DONE.value}:
         return ExitCode.MEASUREMENT
     return ExitCode.GATE if result.fails_a_gate else ExitCode.FINE
 
 
-def _tell(opened: Opened, result: CampaignResult) -> None:
+def _tell(opened: Opened, result: CampaignResult, page: str) -> None:
     """Sends what is new to whom the machine's file names; that it cannot be sent fails nothing."""
     from venturi.campaign.notice import tell_result
     from venturi.campaign.run_session import read_session
@@ -347,7 +362,13 @@ def _tell(opened: Opened, result: CampaignResult) -> None:
     folder, notices = opened.campaign_status.folder, opened.machine.notices
     try:
         store = Path(read_session(folder).store)
-        tell_result(result, folder, store, lambda notice: send(notice, notices))
+        tell_result(
+            result,
+            folder,
+            store,
+            lambda notice: send(notice, notices, page),
+            follow_history=bool(notices.mail or notices.webhook),
+        )
     except UserError as error:
         click.echo(f"venturi: {error.message}", err=True)
 

@@ -17,6 +17,7 @@ from venturi.cli.option import (
 from venturi.model.error import ExitCode, UserError
 
 _KNOWN = "known-changes.yaml"
+"""As in the archive, which a help text does not load."""
 
 
 @click.command("history", cls=HelpCommand)
@@ -56,15 +57,12 @@ def command(
       venturi results history machine:alpha --check
     """
     from venturi.analyse.history import history_of
-    from venturi.model.history import KnownChanges
-    from venturi.model.yaml_text import load_yaml
-    from venturi.store.archive import results
+    from venturi.store.archive import known_changes, results
     from venturi.store.place import store_directory
 
     refuse_over_input(output, known)
     place = store_directory(store)
-    file = Path(known) if known else place / _KNOWN
-    noted = load_yaml(file, KnownChanges).known if known or file.is_file() else []
+    noted = known_changes(place, known)
     if not 0.0 < least < 1000.0:
         raise UserError(f"--least {least}: a change in percent is above 0", "for instance 5")
     found = history_of(results(place, choice), choice or "", noted, metric, least / 100)

@@ -110,6 +110,9 @@ class Notices(Document):
     mail: Mail | None = None
     webhook: str = ""
     """An address that takes JSON; `$NAME`: it stands in that variable of the environment."""
+    site: str = ""
+    """Where the site of results is published: notices name its page of the campaign. `$NAME`: the
+    address stands in that variable of the environment."""
     on: list[Event] = list(Event)
     """What they want to hear of."""
 

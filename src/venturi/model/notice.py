@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from venturi.model.document import Document
+from venturi.model.document import Document, Real
 
 NOTICE_SCHEMA = "venturi.notice/1"
 
@@ -20,11 +20,13 @@ class Event(StrEnum):
     TIMEOUT = "timeout"
     LOST = "lost"
     REGRESSION = "regression"
-    """A threshold was missed or a rule broken; or what `results history --check` tells of."""
+    """A threshold was missed or a rule broken; or the history changed for the worse, as `results
+    history` finds it, and did so yet without its newest session."""
     RECOVERED = "recovered"
-    """What did not come to a good end the last time did so now."""
+    """What did not come to a good end the last time did so now; or a level of the history is nearer
+    to what it was before a change for the worse that was told."""
     MISSED = "missed"
-    """A result that is due did not come."""
+    """A result that is due did not come; or a run waited in vain for its storage to be quiet."""
 
 
 class Happening(Document):
@@ -47,7 +49,27 @@ class Notice(Document):
     happenings: list[Happening]
     folder: str = ""
     """Where all of it is kept."""
+    pages: list[str] = []
+    """Addresses of pages that show it: of the published site, and of the CI service's job."""
     at_utc: str
+
+
+class SeriesLevels(Document):
+    """Medians of a series' sessions around a change, in the series' unit."""
+
+    before: Real
+    after: Real
+
+
+class ReportedChange(Document):
+    """A change of the history for the worse that people were told of, until it is over."""
+
+    since: str
+    """When the first session after it began."""
+    series: dict[str, SeriesLevels]
+    """All that changed then, by name; those that were seen later were not told again."""
+    is_over: bool = False
+    """Whether a recovery was told: of half of the series or more. The rest is still worse."""
 
 
 class NotificationState(Document):
@@ -61,3 +83,4 @@ class NotificationState(Document):
     """When it was said that none came; empty since one came."""
     troubles: dict[str, Event] = {}
     """By step and parameters."""
+    changes: list[ReportedChange] = []

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from venturi.execute.engine import Left, clean
 from venturi.model.error import TargetProblem, UserError
+from venturi.model.history import KnownChange, KnownChanges
 from venturi.model.result import Result
+from venturi.model.yaml_text import load_yaml
 from venturi.store.index import UNREADABLE, IndexEntry, entries
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 from venturi.store.result import RECORD_NAME, RESULT_NAME, load_result, tagged
@@ -17,6 +19,7 @@ from venturi.store.result import has_record as has_record  # noqa: PLC0414
 from venturi.store.result import load_record as load_record  # noqa: PLC0414
 from venturi.store.seal import REMOVED_NAME, SEAL_NAME, faults, sealed_names
 
+KNOWN_CHANGES = "known-changes.yaml"
 _KINDS = ("tag", "machine", "session", "campaign", "name")
 """By which runs are chosen."""
 RECORD_NAMES = frozenset(
@@ -74,6 +77,21 @@ def results(store: Path, text: str | None = None) -> list[Result]:
     rows = chosen(store, text) if text is not None else entries(store)
     readable = [row for row in rows if row.level != UNREADABLE]
     return [load_result(store / "runs" / row.id) for row in readable]
+
+
+def results_of_campaign(store: Path, campaign: str, machine: str) -> list[Result]:
+    """The results of a campaign's runs on a machine that can be read; oldest first."""
+    return [
+        load_result(store / "runs" / row.id)
+        for row in entries(store)
+        if (row.campaign, row.machine) == (campaign, machine) and row.level != UNREADABLE
+    ]
+
+
+def known_changes(store: Path, named: str | None = None) -> list[KnownChange]:
+    """What people know of changes: in a file that is named, or in the store's if it has one."""
+    file = Path(named) if named else store / KNOWN_CHANGES
+    return load_yaml(file, KnownChanges).known if named or file.is_file() else []
 
 
 def verify(store: Path, names: list[str]) -> Iterator[tuple[str, list[str] | None]]:
