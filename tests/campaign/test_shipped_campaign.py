@@ -264,6 +264,10 @@ bounds:
     rate = found["one", "write.rate"]
     assert found["one", "write.efficiency"] == pytest.approx(100 * rate / 1e12)
     assert not {("two", "write.efficiency"), ("one", "read.efficiency")} & found.keys()
+    page = venturi(tmp_path, "report", "storage-efficiency.campaign", "--format", "md").stdout
+    (line,) = [one for one in page.splitlines() if one.startswith("| full | target one | write |")]
+    assert "(storage: stated peak; from the machine file)" in line
+    assert not any(one.startswith("| full | target two | write |") for one in page.splitlines())
 
 
 def test_published_values_have_units() -> None:

@@ -9,7 +9,8 @@ import pytest
 from profile_factory import curve, data, machine, profile
 from report.record_factory import record
 from venturi.health.keep import keep_session
-from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
+from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary
+from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource, PhaseCeilings
 from venturi.model.health import (
     AuditEntry,
     Health,
@@ -22,7 +23,8 @@ from venturi.model.interface import Interface
 from venturi.model.machine import Bound, Machine, Target
 from venturi.model.output import Better
 from venturi.model.profile import FileSharing, Order, Volume
-from venturi.report.efficiency import efficiencies, section, sentence
+from venturi.report.block import TableBlock
+from venturi.report.efficiency import campaign_sections, efficiencies, section, sentence
 from venturi.report.phase import phases
 from venturi.report.quantity import Units
 from venturi.store.ceiling import bounds_at, ceilings, highest, profiled
@@ -164,3 +166,50 @@ def test_a_phase_says_its_share_and_the_next_ceiling() -> None:
     assert "caches served part of it" in text
     assert section(made, Units.IEC) is not None
     assert section(plain, Units.IEC) is None
+
+
+def test_phases_of_a_campaigns_points_stand_below_their_ceilings() -> None:
+    """Each with its share, its source, what comes next, and what it is above."""
+    ceilings = [
+        _ceiling(50e6, CeilingLayer.NETWORK, CeilingSource.HEALTH),
+        _ceiling(1000e6, CeilingLayer.STORAGE, CeilingSource.MACHINE_FILE, "write"),
+        _ceiling(4000e6, CeilingLayer.MEMORY, CeilingSource.PROFILE),
+    ]
+    rate = MetricSummary(
+        name="write.rate",
+        unit="B/s",
+        better=Better.HIGHER,
+        values=[80e6],
+        median=80e6,
+        low=80e6,
+        high=80e6,
+        coverage=0.0,
+    )
+    row = CampaignRow(
+        step="full",
+        point="full-0001",
+        parameters={"target": "a"},
+        states={"done": 1},
+        metrics=[rate],
+        ceilings={"write": PhaseCeilings(operation="write", ceilings=ceilings)},
+    )
+    rows = [row, row.model_copy(update={"parameters": {"target": "b"}, "ceilings": {}})]
+    result = CampaignResult(
+        name="c", about="", machine="m", directory="d", points=2, states={"done": 2}, rows=rows
+    )
+    (found,) = campaign_sections(result, Units.SI)
+    (table,) = found.blocks
+    assert isinstance(table, TableBlock)
+    (line,) = table.rows
+    assert line == (
+        "full",
+        "target a",
+        "write",
+        "80.0 MB/s",
+        "8.0 %",
+        "1.00 GB/s (storage: storage of a test; from the machine file)",
+        "2.0 %",
+        "4.00 GB/s (memory: memory of a test; from the profile)",
+        "50.0 MB/s (network: network of a test; from venturi health)",
+    )
+    assert campaign_sections(result.model_copy(update={"rows": rows[1:]}), Units.SI) == ()

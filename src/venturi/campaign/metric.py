@@ -10,17 +10,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pydantic import TypeAdapter
+
 from venturi.analyse.output import check_pattern, picked, picked_of, texts_of
 from venturi.campaign.space import number_at
 from venturi.campaign.template import filled
 from venturi.model.campaign import CampaignMetric, Tool
-from venturi.model.ceiling import CeilingSource
+from venturi.model.ceiling import MOVES, Ceiling, CeilingSource, PhaseCeilings
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
 from venturi.model.output import Better, Pick
 from venturi.model.result import direction_of
 from venturi.model.workload import Scalar
 
+_CEILINGS = TypeAdapter(list[Ceiling])
 _PICKS_OF_TEXTS = (Pick.ONLY, Pick.FIRST, Pick.LAST)
 
 
@@ -169,6 +172,22 @@ def record_metrics(text: str) -> dict[str, MetricSample]:
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
     return {name: value for name, value in found.items() if _is_number(value.value)}
+
+
+def record_ceilings(text: str) -> dict[str, PhaseCeilings]:
+    """The ceilings of each phase that only writes or only reads; empty for what is no record."""
+    try:
+        record = json.loads(text)
+        known = _CEILINGS.validate_json(json.dumps(record.get("ceilings", [])))
+        found = {}
+        for phase in record["phases"]:
+            moved = [kind for kind in MOVES if kind in phase["by_operation"]]
+            own = [one for one in known if [one.operation] == moved or one.operation == "both"]
+            if own and len(moved) == 1 and phase["bytes"]:
+                found[_phase_name(phase)] = PhaseCeilings(operation=moved[0], ceilings=own)
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return found
 
 
 def _stated_peak(record: Mapping[str, Any], phase: Mapping[str, Any]) -> float | None:

@@ -8,13 +8,20 @@ from pathlib import Path
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
 from venturi.campaign.contrast import contrast_rows
 from venturi.campaign.gate import Gates, judged_point
-from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
+from venturi.campaign.metric import (
+    MetricSample,
+    metrics_in,
+    record_ceilings,
+    record_metrics,
+    tool_metrics,
+)
 from venturi.campaign.status import CampaignStatus
 from venturi.campaign.study_result import study_of, with_gates
 from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
 from venturi.campaign.traced import first_traced, traced_metrics, traced_run
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
+from venturi.model.ceiling import PhaseCeilings
 from venturi.model.error import RunFailed, UserError
 from venturi.model.result import direction_of
 from venturi.model.statistic import median_interval
@@ -149,9 +156,20 @@ def _row(
         else [],
         broken_rules=gates.broken_rules,
         enough=why_no_more(campaign, tasks[0].step, summaries, spent_s(campaign_status)),
+        ceilings=_ceilings_of(campaign_status, done),
         traced=traced,
         untraced=untraced,
     )
+
+
+def _ceilings_of(
+    campaign_status: CampaignStatus, done: list[CampaignTask]
+) -> dict[str, PhaseCeilings]:
+    """What the machine can move at most, by the record of the first run of a workload."""
+    if not done or not done[0].workload:
+        return {}
+    output = campaign_status.folder / "tasks" / done[0].name / "stdout"
+    return record_ceilings(output.read_text("utf-8", "replace"))
 
 
 def _summary(name: str, values: list[MetricSample]) -> MetricSummary:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.aim import Aim
+from venturi.model.ceiling import PhaseCeilings
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.latency_sample import LatencyRequest, LatencySample
 from venturi.model.output import Better, OutputMetric
@@ -407,6 +408,8 @@ class CampaignRow(Document):
     enough: str = ""
     """Why there are enough repetitions, where their number was left open."""
     latency: LatencySample | None = None
+    ceilings: dict[str, PhaseCeilings] = {}
+    """By phase: what the machine can move at most, as the runs of a workload knew it."""
     traced: TracedRun | None = None
     """What the first repetition that has a log did to storage."""
     untraced: str = ""

@@ -9,6 +9,9 @@ from pydantic import Field
 
 from venturi.model.document import Document
 
+Moves = Literal["write", "read"]
+MOVES: tuple[Moves, ...] = ("write", "read")
+
 
 class CeilingLayer(StrEnum):
     """What limits."""
@@ -42,3 +45,11 @@ class Ceiling(Document):
     def is_nominal(self) -> bool:
         """Whether somebody states it, as opposed to a measurement."""
         return self.source is CeilingSource.MACHINE_FILE
+
+
+class PhaseCeilings(Document):
+    """What a machine can move at most in a phase that only writes or only reads."""
+
+    operation: Moves
+    ceilings: list[Ceiling]
+    """Those of its operation, the lowest first."""

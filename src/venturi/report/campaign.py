@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.output import Better
-from venturi.report import published_figure, quantity, scaling_study, traced_run
+from venturi.report import efficiency, published_figure, quantity, scaling_study, traced_run
 from venturi.report.block import (
     Block,
     Chapter,
@@ -52,6 +52,7 @@ def page_of(result: CampaignResult, units: Units) -> Page:
                 *studied,
                 *published_figure.sections(result),
                 *filter(_is_full, sections),
+                *efficiency.campaign_sections(result, units),
                 *traced_run.sections(result, units),
                 *_failures(result),
                 _all(result, units),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from venturi.model.campaign import CampaignResult
 from venturi.model.ceiling import Ceiling, CeilingLayer, CeilingSource
 from venturi.model.record import Record
 from venturi.report import quantity
 from venturi.report.block import Block, Column, Paragraph, Section, TableBlock
-from venturi.report.phase import PhaseSummary, phases
+from venturi.report.campaign_text import changing
+from venturi.report.phase import phases
 from venturi.report.quantity import Units
 
 _MOVES = ("write", "read")
@@ -48,19 +51,21 @@ def efficiencies(record: Record) -> list[PhaseEfficiency]:
         if operation not in _MOVES or not phase.in_bytes or phase.idle:
             continue
         own = [one for one in record.ceilings if one.operation in (operation, "both")]
-        peak = _peak(own)
-        if peak is not None:
-            found.append(_of_phase(phase, operation, own, peak))
+        if (efficiency := of_rate(phase.title, operation, phase.rate.median, own)) is not None:
+            found.append(efficiency)
     return found
 
 
-def _of_phase(
-    phase: PhaseSummary, operation: str, own: list[Ceiling], peak: Ceiling
-) -> PhaseEfficiency:
-    rate = phase.rate.median
+def of_rate(
+    phase: str, operation: str, rate: float, own: Sequence[Ceiling]
+) -> PhaseEfficiency | None:
+    """A phase's rate beside the ceilings of its operation, the lowest first; None without any."""
+    peak = _peak(own)
+    if peak is None:
+        return None
     others = [one for one in own if one is not peak]
     return PhaseEfficiency(
-        phase=phase.title,
+        phase=phase,
         operation=operation,
         rate=rate,
         peak=peak,
@@ -69,7 +74,7 @@ def _of_phase(
     )
 
 
-def _peak(own: list[Ceiling]) -> Ceiling | None:
+def _peak(own: Sequence[Ceiling]) -> Ceiling | None:
     """What is stated of the storage, else its device, else the lowest of all."""
     stated = [one for one in own if one.layer is CeilingLayer.STORAGE]
     device = [one for one in own if one.layer is CeilingLayer.DEVICE]
@@ -96,6 +101,51 @@ def sentence(one: PhaseEfficiency, units: Units) -> str:
 def _named(ceiling: Ceiling, units: Units) -> str:
     rate = quantity.rate(ceiling.bytes_per_second, units)
     return f"{rate} ({ceiling.layer.value}: {ceiling.about}; from {_FROM[ceiling.source]})"
+
+
+def campaign_sections(result: CampaignResult, units: Units) -> tuple[Section, ...]:
+    """A table of the phases of a campaign's points; empty where no ceiling is known."""
+    lines = []
+    for row in result.rows:
+        names = changing([other for other in result.rows if other.step == row.step])
+        where = ", ".join(f"{name} {row.parameters[name]}" for name in names)
+        rates = {metric.name: metric.median for metric in row.metrics}
+        for phase, known in row.ceilings.items():
+            rate = rates.get(f"{phase}.rate")
+            if rate is None:
+                continue
+            found = of_rate(phase, known.operation, rate, known.ceilings)
+            if found is None:
+                continue
+            beyond = _named(found.exceeded[0], units) if found.exceeded else "–"
+            following, share = "none is known", "–"
+            if found.above:
+                following = _named(found.above[0], units)
+                share = quantity.percent(rate / found.above[0].bytes_per_second)
+            words = (row.step, where or row.point, phase, quantity.rate(rate, units))
+            reached = (quantity.percent(found.share), _named(found.peak, units))
+            lines.append((*words, *reached, share, following, beyond))
+    if not lines:
+        return ()
+    titles = (
+        "Step",
+        "Point",
+        "Phase",
+        "Rate",
+        "Reached",
+        "Of",
+        "Reached of the next",
+        "Next ceiling",
+        "Above",
+    )
+    right = ("Rate", "Reached", "Reached of the next")
+    columns = tuple(Column(title, title in right) for title in titles)
+    lead = (
+        "Median rates as shares of what the machine can do at most. What is above a ceiling was "
+        "served by caches in part, or that ceiling is not one of these runs."
+    )
+    table = TableBlock("Ceilings of each phase", columns, tuple(lines), stacked=True)
+    return (Section("efficiency", "Efficiency", lead, (table,)),)
 
 
 def section(record: Record, units: Units) -> Section | None:
