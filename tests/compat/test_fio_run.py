@@ -56,10 +56,10 @@ ASYNCHRONOUS = (
 @pytest.mark.needs("fio")
 @pytest.mark.parametrize("words", ASYNCHRONOUS)
 def test_requests_and_bytes_are_as_many_as_fios(tool: Tool, words: str) -> None:
-    line = ["--name=a", *words.split()]
+    line = ["--name=a", *words.split(), "--group_reporting"]
     place = tool.target / "fio"
     place.mkdir()
-    command = ["fio", *line, "--group_reporting", "--output-format=json"]
+    command = ["fio", *line, "--output-format=json"]
     text = subprocess.run(command, capture_output=True, cwd=place, check=True).stdout
     (job,) = json.loads(text)["jobs"]
     done = tool("fio", "-q", "--", *line, "--output-format=json")
@@ -68,6 +68,38 @@ def test_requests_and_bytes_are_as_many_as_fios(tool: Tool, words: str) -> None:
     for way in ("read", "write"):
         for key in ("io_bytes", "total_ios"):
             assert ours[way][key] == job[way][key], (way, key)
+
+
+@pytest.mark.needs("fio")
+@pytest.mark.parametrize(
+    "words",
+    ["--rw=write --fsync=4", "--rw=randread --loops=2", "--rw=randrw", "--rw=write --bs=3k"],
+)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_clones_have_the_entries_that_fio_gives_them(tool: Tool, words: str, grouped: bool) -> None:
+    """Bytes and requests of each; a job that reads and writes has one entry here."""
+    line = ["--name=a", "--size=64k", "--bs=4k", "--numjobs=3", *words.split()]
+    line += ["--group_reporting"] * grouped
+    place = tool.target / "fio"
+    place.mkdir()
+    command = ["fio", *line, "--output-format=json"]
+    text = subprocess.run(command, capture_output=True, cwd=place, check=True).stdout
+    theirs = json.loads(text)["jobs"]
+    done = tool("fio", "-q", "--", *line, "--output-format=json")
+    assert done.returncode == 0, done.stderr
+    ours = json.loads(done.stdout)["jobs"]
+    if "randrw" in words:
+        assert len(ours) == 1
+        return
+    assert [job["jobname"] for job in ours] == [job["jobname"] for job in theirs]
+    for one, other in zip(ours, theirs, strict=True):
+        for way in ("read", "write"):
+            for key in ("io_bytes", "total_ios"):
+                assert one[way][key] == other[way][key], (way, key)
+        way = "read" if "read" in words else "write"
+        assert one[way]["lat_ns"]["N"] == one[way]["total_ios"]
+        assert one[way]["lat_ns"]["max"] > 0
+        assert one[way]["iops"] > 0
 
 
 OPENED = (

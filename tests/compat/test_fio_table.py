@@ -28,13 +28,19 @@ def planned(words: list[str]) -> FioRun:
     return run
 
 
+def grouped(run: FioRun) -> list[bool]:
+    """Which jobs are one entry of the JSON output; it changes nothing of what is done."""
+    return [placed.job.grouped for placed in run.jobs]
+
+
 @pytest.mark.parametrize("row", [r for r in ROWS if r.verdict != "refused"], ids=str)
 def test_what_the_table_runs_is_planned_and_has_its_effect(row: Row) -> None:
     run = planned(row.words)
     if row.option in ("name", "size", "filesize"):  # there is no job without them
         return
     assert row.base != row.words
-    changes = run.trial != planned(row.base).trial
+    before = planned(row.base)
+    changes = (run.trial, grouped(run)) != (before.trial, grouped(before))
     no_effect = row.option in WITHOUT_EFFECT or "the default, and the only value" in row.note
     assert changes == (not no_effect and row.example[0].removeprefix("--") not in DEFAULTS)
 

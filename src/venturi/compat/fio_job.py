@@ -113,6 +113,8 @@ class FioJob:
     rate_requests: int = 0
     is_poisson: bool = False
     stonewall: bool = False
+    grouped: bool = False
+    """Its clones are one entry of the JSON output."""
     wait_for: str = ""
     passes: int = 1
     seed: int | None = None
@@ -393,6 +395,7 @@ class _JobReader:
             "fdatasync_every": self._read("fdatasync", read_whole, 0),
             "end_fsync": self._switch("end_fsync", False) or on_close,
             "stonewall": self._switch("stonewall", False),
+            "grouped": self._switch("group_reporting", False),
             "wait_for": self._read("wait_for", str, ""),
             "seed": self._read("randseed", _seed, seed),
             "replacement": self._switch("norandommap", False),

@@ -50,7 +50,7 @@ RUN = frozenset(
         "thinktime_spin thinktime_blocks rate rate_iops rate_process invalidate sync "
         "create_on_open end_fsync fsync_on_close unlink stonewall kb_base write_bw_log "
         "write_lat_log write_iops_log write_hist_log scramble_buffers fixedbufs registerfiles "
-        "hipri"
+        "hipri group_reporting"
     )
 )
 """Options that a job is read from."""
@@ -61,7 +61,6 @@ _LOGS = "the record keeps every request"
 _REPORT = "each job is a phase of the report, all its ranks together, with each rank's own times"
 
 WITHOUT_EFFECT = {
-    "group_reporting": _REPORT,
     "new_group": _REPORT,
     "thread": "ranks are processes, which share no table of open files",
     "unit_base": "reports have bytes",
