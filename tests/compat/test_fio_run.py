@@ -102,6 +102,34 @@ def test_clones_have_the_entries_that_fio_gives_them(tool: Tool, words: str, gro
         assert one[way]["iops"] > 0
 
 
+@pytest.mark.parametrize(
+    ("way", "more"),
+    [("randread", ""), ("randread", "--norandommap"), ("randread", "--nrfiles=2"), ("write", "")],
+)
+def test_a_ramp_is_no_part_of_what_is_measured(tool: Tool, way: str, more: str) -> None:
+    """It is a phase before it, of its own time; random places come in another order."""
+    line = ["--name=a", "--size=1m", "--bs=4k", "--direct=1", f"--rw={way}", "--time_based"]
+    line += more.split()
+    line += ["--runtime=300ms", "--ramp_time=200ms"]
+    done = tool("fio", "-q", "--", *line, "--output-format=json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    path = tool.store / "runs" / document["venturi"]["record"] / "record.json"
+    record = json.loads(path.read_text("utf-8"))
+    rows = [row for row in record["phases"] if row["path"] in ("a", "a ramp")]
+    assert [row["path"] for row in rows] == ["a ramp", "a"]
+    ramp, own = rows
+    assert ramp["seconds"]["total"] >= 0.2
+    assert own["seconds"]["total"] >= 0.3
+    assert own["at_s"] >= ramp["at_s"] + ramp["seconds"]["total"]
+    (job,) = document["jobs"]
+    measured = job["read" if way == "randread" else "write"]
+    assert measured["io_bytes"] == own["bytes"]
+    assert measured["runtime"] == round(own["seconds"]["total"] * 1000)
+    bodies = {step["phase"]: step["do"] for step in record["workload"]["program"]["a"]}
+    assert (bodies["a"] == bodies["a ramp"]) == (way == "write")
+
+
 OPENED = (
     "--rw=write --size=32k",
     "--rw=read --size=32k --loops=3",

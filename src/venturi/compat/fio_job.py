@@ -107,6 +107,8 @@ class FioJob:
     end_fsync: bool = False
     runtime_s: float = 0.0
     time_based: bool = False
+    ramp_s: float = 0.0
+    """The pattern runs so long before it is measured."""
     delay_s: float = 0.0
     think: Think = Think()
     rate_bytes: int = 0
@@ -374,6 +376,7 @@ class _JobReader:
         return {
             "runtime_s": self._read("runtime", read_time, 0.0),
             "time_based": self._switch("time_based", False),
+            "ramp_s": self._read("ramp_time", read_time, 0.0),
             "delay_s": self._read("startdelay", read_time, 0.0),
             "think": Think(
                 self._read("thinktime", think, 0.0),

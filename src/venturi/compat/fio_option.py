@@ -50,7 +50,7 @@ RUN = frozenset(
         "thinktime_spin thinktime_blocks rate rate_iops rate_process invalidate sync "
         "create_on_open end_fsync fsync_on_close unlink stonewall kb_base write_bw_log "
         "write_lat_log write_iops_log write_hist_log scramble_buffers fixedbufs registerfiles "
-        "hipri group_reporting"
+        "hipri group_reporting ramp_time"
     )
 )
 """Options that a job is read from."""
@@ -133,7 +133,6 @@ FIXED: dict[str, tuple[str, str]] = {
     "fill_device": ("0", "a run does not fill a file system"),
     "write_barrier": ("0", "use fsync or fdatasync"),
     "atomic": ("0", "the engine does not know RWF_ATOMIC"),
-    "ramp_time": ("0 0s", "a phase begins its pattern anew, and finds in memory what a ramp read"),
     "mem": ("malloc", "requests use ordinary memory of the process"),
     "verify_fatal": ("0", "wrong data are counted and located, and the run goes on"),
     "verify_dump": ("0", "wrong data are counted and located"),

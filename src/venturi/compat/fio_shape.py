@@ -158,6 +158,31 @@ PAIRS: dict[str, tuple[_Applies, str]] = {
         lambda job: job.time_based and not job.runtime_s,
         "there is no time to fill",
     ),
+    "ramp_time without time_based": (
+        lambda job: job.ramp_s > 0 and not (job.time_based and job.runtime_s),
+        "the measured phase begins its pattern anew, which is the same only where a time ends it; "
+        "add time_based and runtime",
+    ),
+    "ramp_time with sequential reads": (
+        lambda job: job.ramp_s > 0 and job.reads and not job.is_random,
+        "a phase begins its pattern anew, and finds in memory what a ramp read",
+    ),
+    "ramp_time with sequential writes through memory": (
+        lambda job: job.ramp_s > 0 and not job.is_random and not job.direct,
+        "a phase begins its pattern anew, and writes over pages that a ramp left in memory; add "
+        "direct=1",
+    ),
+    "ramp_time with random_distribution": (
+        lambda job: job.ramp_s > 0 and job.zipf > 0,
+        "places by Zipf's law would be those that the ramp took",
+    ),
+    "ramp_time with verify, create_on_open or mmap": (
+        lambda job: (
+            job.ramp_s > 0
+            and (job.verify or not job.lays_out or job.entry.is_mapping or not job.is_stored)
+        ),
+        "the files of a ramp are there before it, and what it writes is not kept apart",
+    ),
     "time_based with invalidate": (
         lambda job: (
             job.time_based and job.reads and job.invalidate and not job.direct and job.is_stored

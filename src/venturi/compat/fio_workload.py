@@ -30,9 +30,11 @@ from venturi.model.row_table import RowTable
 from venturi.model.workload import Workload
 
 Step = dict[str, Any]
-LAYOUT, VERIFY, OPENING, CACHE = "layout", "verify", "opening", "cache"
+LAYOUT, VERIFY, OPENING, CACHE, RAMP = "layout", "verify", "opening", "cache", "ramp"
 """What follows a job's name in the names of phases beside its own."""
 _READY = "files are there"
+_RAMP_STEP = 15_485_863
+"""Between the seeds of a job and of its ramp."""
 _KEY_STEP = 1_000_003
 """Between the keys of two clones' orders."""
 
@@ -202,6 +204,7 @@ class _Program:
         self._job: FioJob = placed.job
         self._shape: JobShape = placed.shape
         self._jobs = jobs
+        self._all = entries
         self._entries = entries.of(placed)
         self._by_number = len(self._entries) == 1 and self._job.file_count > 1
 
@@ -270,7 +273,7 @@ class _Program:
     def _passes(self) -> list[Step]:
         """The job's own phase, once for each pass over its files."""
         job = self._job
-        phase: Step = {"phase": self._placed.group, **self._times()}
+        phase: Step = {"phase": self._placed.group, **self._times(job.runtime_s)}
         before: list[Step] = []
         if job.invalidate and job.is_stored:
             aliased = any(entry.maker for entry in self._entries)
@@ -285,10 +288,34 @@ class _Program:
             if job.end_fsync and job.writes:
                 ends.append({"sync": {"on": entry.name, "mode": "fsync"}})
             body += self._each_file([*ends, {"close": entry.name}])
+        if job.ramp_s:
+            before, phase = [*before, self._ramp(phase)], {**phase}
+            phase.pop("cache", None)
         steps = [*before, {**phase, "do": body}]
         if self._shape.turns == 1:
             return steps
         return [{"for": "turn", "in": self._shape.turns, "do": steps}]
+
+    def _ramp(self, phase: Step) -> Step:
+        """The pattern before it is measured; caches are dropped before it.
+
+        Random places come in another order: the same one would measure what the ramp left in the
+        memory of devices and servers. A whole step has one order, so its ramp draws the places,
+        or takes each once where the job draws them.
+        """
+        job = self._job
+        if is_step_by_step(job):
+            order = replace(job, seed=(job.seed or 0) + _RAMP_STEP)
+        else:
+            order = replace(job, replacement=job.is_random and not job.replacement)
+        other = replace(self._placed, job=order)
+        program = _Program(other, self._jobs, self._all)
+        body: list[Any] = [step for entry in self._entries for step in self._opens(entry)]
+        body += program._transfers()
+        for entry in self._entries:
+            body += self._each_file([{"close": entry.name}])
+        times = self._times(self._job.ramp_s)
+        return {**phase, "phase": f"{self._placed.group} {RAMP}", **times, "do": body}
 
     def _is_taken_over(self, entry: FileEntry) -> bool:
         """Whether another job made or used these files before."""
@@ -313,13 +340,12 @@ class _Program:
             steps.append({"phase": f"{name} {CACHE}", "cache": "drop", "do": dropped})
         return steps
 
-    def _times(self) -> Step:
-        job = self._job
-        if not job.runtime_s:
+    def _times(self, seconds: float) -> Step:
+        if not seconds:
             return {}
-        keys: Step = {"limit": {"after": job.runtime_s, "then": "stop"}}
-        if job.time_based:
-            keys["at_least"] = job.runtime_s
+        keys: Step = {"limit": {"after": seconds, "then": "stop"}}
+        if self._job.time_based:
+            keys["at_least"] = seconds
         return keys
 
     def _transfers(self) -> list[Step]:
