@@ -290,10 +290,14 @@ def test_ninety_nights_with_a_regression_at_sixty(after_clean_nights: Nights) ->
 def test_every_template_tells_once(after_clean_nights: Nights, template: Lines) -> None:
     """Of a regression, and then of a time-out and its end; a result that is missed, too."""
     nights = after_clean_nights
+    quiet_nights = 2  # after the one in which it is told
     for night in range(SLOW, SLOW + 8):
         nights.measure(night)
+        quiet_nights -= bool(nights.events())
         codes, noon = template(nights)
         assert {*codes, *noon} == {0}
+        if not quiet_nights:
+            break
     assert [set(events) for events in nights.events()] == [{"regression"}]
     (nights.data / "hangs").touch()
     for _ in range(2):

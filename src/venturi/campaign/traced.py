@@ -49,7 +49,7 @@ def traced_run(folder: Path, step: CampaignStep, task: CampaignTask) -> TracedRu
         calls=sum(data.operations.values()),
         io_seconds=data.io_seconds,
         io_share=data.io_share,
-        findings=[finding.what for finding in findings],
+        findings=[finding.what.rstrip(".") for finding in findings],
         gaps=data.gaps,
     )
     with contextlib.suppress(OSError):

@@ -12,8 +12,8 @@ from venturi.report.quantity import Units
 
 _MAKERS = {LogMaker.CAPTURE: "Venturi's tracer", LogMaker.DARSHAN: "Darshan"}
 _LEAD = (
-    "One run of each point, by the log of its I/O. `venturi report LOG` has the rest; "
-    "`venturi derive LOG` makes a workload of it."
+    "One run of each point, by the log of its I/O. The report of a log (venturi report LOG) has "
+    "the rest; venturi derive LOG makes a workload of it."
 )
 
 
