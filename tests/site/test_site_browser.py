@@ -24,6 +24,7 @@ from firefox import Firefox
 from predict.test_calibrate import around, kept_for, phase
 from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
+from venturi.analyse.set_comparison import compared_sets
 from venturi.compat.io500.list_csv import read_list
 from venturi.model.published import Io500Result
 from venturi.model.statistic import median, median_interval
@@ -319,7 +320,7 @@ def test_intervals_in_the_browser_are_those_of_every_page(
     chance = random.Random(3)
     for count in (*range(1, 45), 300, 1500):
         values = [chance.lognormvariate(0, 1) for _ in range(count)]
-        found = browser.evaluate(f"venturiInterval({json.dumps(values)})")
+        found = browser.evaluate(f"contrast.interval({json.dumps(values)})")
         wanted = median_interval(values)
         assert (found["median"], found["low"], found["high"]) == (
             pytest.approx(wanted.median), wanted.low, wanted.high
@@ -344,22 +345,23 @@ def test_any_two_sides_are_beside_each_other_and_the_choice_is_in_the_address(
 ) -> None:
     browser.look(1280)
     browser.open((site / "choose/quick.html").as_uri())
-    text = browser.evaluate("document.querySelector('#explore').innerText")
-    assert "That is the test of the newest five weeks" in text
+    put_in(browser, "first-from", "")
     put_in(browser, "second-machine", "alpha")
     put_in(browser, "first-to", "2026-01-12")
     put_in(browser, "second-from", "2026-01-13")
     runs = [r for r in results(site.parent / "store")
-            if (r.name, r.machine) == ("quick", "alpha") and r.metrics]  # fmt: skip
-    values = {
-        is_late: [median(r.metrics["write"].values) for r in runs
-                  if (r.started >= "2026-01-13") is is_late]
-        for is_late in (False, True)
-    }  # fmt: skip
+            if (r.name, r.machine) == ("quick", "alpha")]  # fmt: skip
+    sides = [
+        [r for r in runs if (r.started >= "2026-01-13") is is_late] for is_late in (False, True)
+    ]
+    wanted = compared_sets(*sides, ("first", "second"))
+    text = browser.evaluate("document.querySelector('#explore [role=status]').textContent")
+    assert text == wanted.headline
     row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
-    ratio = median(values[True]) / median(values[False])
-    assert float(row[8]) == pytest.approx(ratio, rel=0.01)
-    assert row[4] == f"{len(values[False])} sessions"
+    (write,) = (own for own in wanted.parts[0].rows if own.name == "write")
+    assert float(row[8]) == pytest.approx(write.ratio, rel=0.01)
+    assert (row[4], row[7]) == tuple(f"{one.n} sessions" for one in (write.first, write.second))
+    assert row[11] == "significantly lower: WORSE"
     assert "venturi compare tag:ONE tag:OTHER" in browser.evaluate("document.body.textContent")
     where = browser.evaluate("location.href")
     browser.open("about:blank")
@@ -369,10 +371,10 @@ def test_any_two_sides_are_beside_each_other_and_the_choice_is_in_the_address(
     put_in(browser, "second-from", "")
     put_in(browser, "first-session", runs[0].session)
     put_in(browser, "second-session", runs[-1].session)
-    sessions = f"session:{runs[0].session} session:{runs[-1].session}"
-    assert sessions in browser.evaluate("document.body.textContent")
+    text = browser.evaluate("document.body.textContent")
+    assert f"session:{runs[0].session},machine:alpha,name:quick" in text
     row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
-    assert row[4] == "1 session of 3"
+    assert row[4] == row[7] == "3 repetitions"
     assert browser.complaints() == []
 
 
@@ -394,9 +396,10 @@ def test_any_two_runs_are_chosen_by_name_from_the_page_of_one(
     assert sorted(options) == sorted(run.id for run in runs)
     put_in(browser, "second-run", second.id)
     row = next(row for row in browser.evaluate(CELLS) if row[0] == "write")
-    middles = [median(one.metrics["write"].values) for one in (first, second)]
-    assert float(row[8]) == pytest.approx(middles[1] / middles[0], rel=0.01)
-    assert row[4] == row[7] == "1 run of 3"
+    (write,) = (own for own in compared_sets([first], [second], ("a", "b")).parts[0].rows
+                if own.name == "write")  # fmt: skip
+    assert float(row[8]) == pytest.approx(write.ratio, rel=0.01)
+    assert row[4] == row[7] == "3 repetitions"
     assert f"venturi compare {first.id} {second.id}" in browser.evaluate(
         "document.body.textContent"
     )
@@ -406,7 +409,7 @@ def test_any_two_runs_are_chosen_by_name_from_the_page_of_one(
     assert next(row for row in browser.evaluate(CELLS) if row[0] == "write") == row
     put_in(browser, "second-run", "none-of-them")
     text = browser.evaluate("document.querySelector('#explore').innerText")
-    assert "The two sides have no metric in common" in text
+    assert "The second side has no run that measured anything" in text
     assert browser.complaints() == []
 
 

@@ -142,7 +142,8 @@ def explore_script() -> str:
 
 def choose_script() -> str:
     """The script of a site's pages on which people choose what is compared."""
-    return _template("element.js") + _template("choose.js")
+    names = ("element.js", "chance.js", "contrast.js", "set_comparison.js", "choose.js")
+    return "".join(map(_template, names))
 
 
 @cache

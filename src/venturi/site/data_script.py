@@ -10,9 +10,8 @@ import json
 from collections.abc import Sequence
 
 from venturi.analyse.left_out import is_invalid
-from venturi.model.result import Result
+from venturi.model.result import Measure, Result
 from venturi.model.site import SiteWorkload
-from venturi.report.site import address
 from venturi.site.subject import metric_name
 
 _DIGITS = 7
@@ -20,7 +19,7 @@ _DIGITS = 7
 
 
 def session_script(found: SiteWorkload) -> str:
-    """The sessions of all series, and the comparisons that have a page."""
+    """The sessions of all series."""
     sessions: dict[tuple[str, str], int] = {}
     rows = []
     for one in found.series:
@@ -41,32 +40,46 @@ def session_script(found: SiteWorkload) -> str:
                 "repetitions": repetitions[0] if len(set(repetitions)) == 1 else repetitions,
             }
         )
-    opening = f"{found.name}, "
-    contrasts = [
-        [one.first.removeprefix(opening), one.second, address.contrast(one.key), one.headline]
-        for one in found.contrasts
-    ]
     data = {"name": found.name, "sessions": list(sessions), "series": rows}
-    return f"globalThis.venturiData = {_json({**data, 'contrasts': contrasts})};\n"
+    return f"globalThis.venturiData = {_json(data)};\n"
 
 
 def run_script(machine: str, results: Sequence[Result]) -> str:
-    """The figures of a subject's runs that are valid: id, start, machine, point, and values."""
+    """What a comparison of a subject's runs needs: id, start, point, session, values and tags.
+
+    A run that is INVALID has no values; what compares runs says that it was left out.
+    """
     points: dict[str, int] = {}
-    metrics: dict[tuple[str, str], int] = {}
-    rows = []
+    metrics: dict[tuple[str, ...], int] = {}
+    sessions: dict[str, int] = {}
+    rows: list[list[object]] = []
     for one in results:
-        if not one.metrics or is_invalid(one):
-            continue
-        point = json.dumps([f"{one.name} {one.step}".rstrip(), one.ranks, one.parameters])
-        measures = []
-        for name, measure in one.metrics.items():
-            metric = (metric_name(name, measure.condition), measure.unit)
-            values = map(_figure, measure.values)
-            measures.append([metrics.setdefault(metric, len(metrics)), *values])
-        rows.append([one.id, one.started, machine, points.setdefault(point, len(points)), measures])
-    data = {"points": list(map(json.loads, points)), "metrics": list(metrics), "runs": rows}
+        point = json.dumps([f"{one.name} {one.step}".rstrip(), one.ranks, one.parameters, one.key])
+        measures: list[list[float]] | None = None
+        if not is_invalid(one):
+            measures = [
+                [
+                    metrics.setdefault(_kind_of(name, measure), len(metrics)),
+                    *map(_figure, measure.values),
+                ]
+                for name, measure in one.metrics.items()
+            ]
+        session = sessions.setdefault(one.session, len(sessions))
+        row = [one.id, one.started, points.setdefault(point, len(points)), session, measures]
+        rows.append([*row, one.tags] if one.tags else row)
+    data = {
+        "machine": machine,
+        "points": list(map(json.loads, points)),
+        "metrics": list(metrics),
+        "sessions": list(sessions),
+        "runs": rows,
+    }
     return f"(globalThis.venturiRuns ||= []).push({_json(data)});\n"
+
+
+def _kind_of(name: str, measure: Measure) -> tuple[str, ...]:
+    """A metric, and what its values must have in common with others."""
+    return name, measure.unit, measure.better.value, measure.condition, measure.of
 
 
 def _figure(value: float) -> float:

@@ -106,7 +106,9 @@ def choice(name: str) -> Page:
     link = TableBlock(
         "See also", (Column("Page"),), ((Cell(f"The workload {name}", address.workload(name)),),)
     )
-    lead = "Any two machines, weeks, days, sessions or single runs, beside each other."
+    lead = (
+        "Whether any two machines, tags, weeks, days, sessions or single runs differ significantly."
+    )
     return simple(f"Compare {name}", lead, (link,))
 
 

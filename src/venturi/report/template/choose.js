@@ -1,178 +1,198 @@
-// Two sides of one workload to choose: machines, days, sessions or single runs, beside each other.
+// Two sides of one workload to choose: machines, tags, weeks, days, sessions or single runs, and
+// whether they differ, by the test of `venturi compare`.
 (() => {
   const data = globalThis.venturiData;
   const place = document.getElementById("explore");
   if (!data || !place) return;
   const CONFIDENCE = 0.95;
+  const DAY_MS = 86400e3, WEEK_DAYS = 7, BEFORE_DAYS = 28;
+  const MOST_AT_ONCE = 600;  // runs; more are judged once the page is painted
+  const MOST_NAMED = 2000;  // runs among which a name is completed
 
-  // The median and its interval by order statistics, as every page of Venturi has them:
-  // src/venturi/model/statistic.py says where the formula comes from; a test compares the two.
-  const coverage = (n, k) => {
-    let logarithm = -n * Math.LN2;  // of C(n, 0) / 2^n
-    let below = 0;
-    for (let i = 0; i < k; i += 1) {
-      below += Math.exp(logarithm);
-      logarithm += Math.log(n - i) - Math.log(i + 1);
-    }
-    return Math.max(0, 1 - 2 * below);
-  };
-  const interval = (values) => {
-    const ordered = [...values].sort((a, b) => a - b);
-    const n = ordered.length, half = Math.floor(n / 2);
-    let best = 1;
-    for (let k = 1; k <= half; k += 1) if (coverage(n, k) >= CONFIDENCE) best = k;
-    const median = n % 2 ? ordered[half] : (ordered[half - 1] + ordered[half]) / 2;
-    return { median, low: ordered[best - 1], high: ordered[n - best], coverage: coverage(n, best), n };
-  };
-  globalThis.venturiInterval = interval;
-
-  const series = seriesOf(data);
-  const runs = new Map((globalThis.venturiRuns || []).flatMap(({ points, metrics, runs: own }) =>
-    own.map(([id, , machine, point, measures]) => [id, { machine, point: points[point],
-      measures: measures.map(([index, ...values]) => [metrics[index], values]) }])));
-  const machines = [...new Set(series.map((one) => one.machine))];
+  const runs = (globalThis.venturiRuns || []).flatMap(({ machine, points, metrics, sessions, runs: own }) =>
+    own.map(([id, started, point, session, measures, tags]) => {
+      const [title, ranks, parameters, key] = points[point];
+      return { id, started, machine, title, ranks, parameters, key, session: sessions[session],
+        tags: tags || [], isInvalid: measures === null,
+        metrics: new Map((measures || []).map(([index, ...values]) => {
+          const [name, unit, better, condition, of] = metrics[index];
+          return [name, { unit, better, condition, of, values }];
+        })) };
+    })).sort((a, b) => (a.started < b.started ? -1 : a.started > b.started ? 1 : 0));
+  const distinct = (values) => [...new Set(values)];
+  const machines = distinct(runs.map((run) => run.machine)).sort();
+  const tags = distinct(runs.flatMap((run) => run.tags)).sort();
+  const day = (run) => run.started.slice(0, 10);
+  const moved = (date, days) => new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
+  const monday = (date) => moved(date, -((new Date(date).getUTCDay() + 6) % 7));
+  const weeks = distinct(runs.map((run) => monday(day(run)))).reverse();
+  const newest = (own) => (own.length ? day(own[own.length - 1]) : "");
   const state = new URLSearchParams(location.hash.slice(1));
-  const key = (one) => JSON.stringify([one.step, one.metric, one.unit, one.ranks,
-    Object.entries(one.parameters).sort()]);
-  const sessionsOf = (machine) => {
-    const found = new Map();
-    for (const one of series.filter((own) => own.machine === machine)) {
-      for (const [started, , , session] of one.sessions) found.set(session, started);
-    }
-    return [...found].sort((a, b) => (a[1] < b[1] ? 1 : -1));
-  };
 
-  // In a store, machines without a file of their own are called as what starts ranks there.
-  const inStore = (name) => name.replace(/^(local|openmpi|mpich)-[0-9a-f]{6}$/, "$1");
+  // What is compared before anybody chose: two machines in their last five weeks; of one machine
+  // the last week and the four before it.
+  function preset(prefix) {
+    const machine = machines[prefix === "second" && machines.length > 1 ? 1 : 0];
+    const last = newest(runs.filter((run) => run.machine === machine && !run.isInvalid));
+    if (!last) return { machine };
+    const begin = moved(last, -WEEK_DAYS - BEFORE_DAYS), week = moved(last, 1 - WEEK_DAYS);
+    if (machines.length > 1) return { machine, from: begin };
+    return prefix === "first" ? { machine, from: begin, to: moved(week, -1) } : { machine, from: week };
+  }
+
   const controls = element("div", { className: "controls" });
-  const side = (title, prefix, preset) => {
+  const option = (value, text) => element("option", { value }, text);
+  function side(title, prefix) {
     const group = element("fieldset", {}, element("legend", {}, title));
-    const add = (label, name, input) => {
+    const add = (label, name, input, changed = draw) => {
       input.name = `${prefix}-${name}`;
       group.append(element("label", {}, label, input));
-      input.addEventListener("input", () => { if (name === "machine") list(); draw(); });
+      input.addEventListener("input", changed);
       return input;
     };
-    const options = machines.map((name) => element("option", { value: name }, name));
-    const machine = add("Machine", "machine", element("select", {}, ...options));
-    const wanted = state.get(`${prefix}-machine`);
-    machine.value = machines.includes(wanted) ? wanted : preset;
+    const machine = add("Machine", "machine", element("select", {}, option("", "all"),
+      ...machines.map((name) => option(name, name))), () => { list(); draw(); });
+    const tag = add("Tag", "tag", element("select", {}, option("", "any"),
+      ...tags.map((name) => option(name, name))));
+    const week = add("Week", "week", element("select", {}, option("", "any"),
+      ...weeks.map((begin) => option(begin, `from ${begin}`))), () => {
+      [from.value, to.value] = week.value ? [week.value, moved(week.value, WEEK_DAYS - 1)] : ["", ""];
+      draw();
+    });
     const from = add("From", "from", element("input", { type: "date" }));
     const to = add("To", "to", element("input", { type: "date" }));
     const session = add("Session", "session", element("select", {}));
     const run = add("Run", "run", element("input", { type: "text", size: 32, autocomplete: "off" }));
-    const found = () => runs.get(run.value.trim());
-    run.setAttribute("list", `${prefix}-runs`);
     const names = element("datalist", { id: `${prefix}-runs` });
+    run.setAttribute("list", names.id);
     group.append(names);
-    const list = () => {
-      session.replaceChildren(element("option", { value: "" }, "all"),
-        ...sessionsOf(machine.value).map(([id, started]) =>
-          element("option", { value: id }, `${started.slice(0, 16).replace("T", " ")} ${id}`)));
-      names.replaceChildren(...[...runs].filter(([, one]) => one.machine === machine.value)
-        .map(([id]) => element("option", { value: id })));
-    };
-    run.value = state.get(run.name) || "";
-    if (found()) machine.value = found().machine;
-    list();
-    from.value = state.get(from.name) || "";
-    to.value = state.get(to.name) || "";
-    session.value = state.get(session.name) || "";
-    if (session.selectedIndex < 0) session.value = "";
     controls.append(group);
-    const inputs = [machine, from, to, session, run];
-    const fits = ([started, , , id]) => (!from.value || started.slice(0, 10) >= from.value)
-      && (!to.value || started.slice(0, 10) <= to.value)
-      && (!session.value || id === session.value);
-    const ofRun = ({ point: [step, ranks, parameters], measures }) => new Map(
-      measures.map(([[metric, unit], values]) => {
-        const one = { step, metric, unit, ranks, parameters };
-        return [key(one), { one, values, count: `1 run of ${values.length}` }];
-      }));
-    const ofSessions = () => new Map(series.filter((one) => one.machine === machine.value)
-      .map((one) => [key(one), one, one.sessions.filter(fits)]).filter(([, , rows]) => rows.length)
-      .map(([name, one, rows]) => [name, { one, values: rows.map((row) => row[1]),
-        count: rows.length === 1 ? `1 session of ${rows[0][2]}` : `${rows.length} sessions` }]));
-    const values = () => {
-      const own = found();
-      if (own && own.machine !== machine.value) {
-        machine.value = own.machine;
-        list();
-      }
-      return own ? ofRun(own) : run.value.trim() ? new Map() : ofSessions();
+    const inputs = [machine, tag, from, to, session, run];
+    const own = () => runs.filter((one) => !machine.value || one.machine === machine.value);
+    const list = () => {
+      const kept = session.value;
+      const starts = new Map(own().map((one) => [one.session, one.started]).reverse());
+      session.replaceChildren(option("", "all"), ...[...starts].map(([id, started]) =>
+        option(id, `${started.slice(0, 16).replace("T", " ")} ${id}`)));
+      session.value = starts.has(kept) ? kept : "";
+      names.replaceChildren(...own().reverse().slice(0, MOST_NAMED).map(({ id }) => element("option", { value: id })));
     };
-    const isWhole = () => !inputs.slice(1).some((input) => input.value);
-    const words = () => (found() ? run.value.trim() : session.value ? `session:${session.value}`
-      : from.value || to.value ? ""
-        : `machine:${inStore(machine.value)},name:${data.name}`);
-    return { inputs, values, isWhole, machine, words };
-  };
-  const first = side("First", "first", machines[0]);
-  const second = side("Second", "second", machines[1] || machines[0]);
+    const isSaid = inputs.some((input) => state.has(input.name));
+    const wanted = isSaid ? Object.fromEntries(inputs.map((input) =>
+      [input.name.slice(prefix.length + 1), state.get(input.name) || ""])) : preset(prefix);
+    const set = (input, value = "") => {
+      input.value = value;
+      if (input.value !== value) input.value = "";
+    };
+    set(machine, wanted.machine);
+    list();
+    for (const [input, name] of [[tag, "tag"], [from, "from"], [to, "to"], [session, "session"], [run, "run"]]) {
+      set(input, wanted[name]);
+    }
+    const chosen = () => {
+      week.value = from.value && to.value === moved(from.value, WEEK_DAYS - 1) ? from.value : "";
+      if (week.selectedIndex < 0) week.value = "";
+      const id = run.value.trim();
+      if (id) return runs.filter((one) => one.id === id);
+      return own().filter((one) => (!tag.value || one.tags.includes(tag.value))
+        && (!from.value || day(one) >= from.value) && (!to.value || day(one) <= to.value)
+        && (!session.value || one.session === session.value));
+    };
+    // What chooses the same runs at a terminal; empty where no word does. In a store, machines
+    // without a file of their own are called as what starts ranks there.
+    const words = () => {
+      if (run.value.trim()) return run.value.trim();
+      if (from.value || to.value) return "";
+      const inStore = machine.value.replace(/^(local|openmpi|mpich)-[0-9a-f]{6}$/, "$1");
+      return [tag.value && `tag:${tag.value}`, session.value && `session:${session.value}`,
+        machine.value && `machine:${inStore}`, `name:${data.name}`].filter(Boolean).join(",");
+    };
+    return { inputs, chosen, words };
+  }
   const verdict = element("p", { className: "finding", role: "status" });
   const how = element("p", {});
   const table = element("div", { className: "scroll", tabIndex: 0 });
+  let waiting = 0;
+  const both = [side("First", "first"), side("Second", "second")];
   place.replaceChildren(controls, verdict, how, table);
 
-  const quoted = (text) => (/^[\w.:,-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
-  const command = () => {
-    const sides = [first.words(), second.words()];
-    return sides.every(Boolean) ? `venturi compare ${sides.map(quoted).join(" ")}`
+  const quoted = (text) => (/^[\w.:,@+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
+  function explain(found) {
+    const said = both.map(({ words }) => words());
+    const command = said.every(Boolean) ? `venturi compare ${said.map(quoted).join(" ")}`
       : "venturi compare tag:ONE tag:OTHER";
-  };
-
-  function judge(count) {
-    const built = first.isWhole() && second.isWhole() && data.contrasts.find(([a, b]) =>
-      (a === first.machine.value && b === second.machine.value));
-    if (!count) {
-      verdict.textContent = "The two sides have no metric in common: choose others.";
-      how.replaceChildren();
-    } else if (built) {
-      const [, , address, headline] = built;
-      verdict.textContent = headline;
-      how.replaceChildren("That is the test of the newest five weeks: ",
-        element("a", { href: `../${address}` }, "its page"), ".");
-    } else {
-      verdict.textContent = `${count} metrics in common.`;
-      how.replaceChildren("Whether they differ significantly is judged by ",
-        element("code", {}, command()), " where the results are (runs of chosen days get their tag ",
-        "by venturi results tag); this page only sets them beside each other.");
-    }
+    const few = found.judged > 1 ? `p is adjusted for all ${found.judged} metrics (permutation max-T). `
+      : "p is the share of relabellings of the values that differ as much. ";
+    const serial = found.serial ? "Values resemble the ones before them, so standard errors were taken "
+      + "3 times as large as those of independent values, in place of 1.5 times. " : "";
+    const only = found.only.map((count, index) => (count
+      ? `${count} points are only in the ${index ? "second" : "first"}. ` : "")).join("");
+    how.replaceChildren(`${found.judged ? few : ""}${serial}${only}The same at a terminal: `,
+      element("code", {}, command),
+      said.every(Boolean) ? "." : " once the runs of these days have a tag (venturi results tag).");
   }
 
-  const cell = ({ values, count }, unit) => {
-    if (values.length === 1) return [shown(values[0], unit), "–", count];
-    const found = interval(values);
-    const sure = found.coverage >= CONFIDENCE ? "" : ` (${Math.floor(100 * found.coverage)} %)`;
-    return [shown(found.median, unit), `${shown(found.low, unit)} to ${shown(found.high, unit)}${sure}`,
-            count];
+  const cells = ({ median, low, high, coverage, n }, { unit, isSeveral }) => {
+    const word = isSeveral ? "session" : "repetition";
+    const count = `${n} ${word}${n === 1 ? "" : "s"}`;
+    if (n === 1) return [shown(median, unit), "–", count];
+    const sure = coverage >= CONFIDENCE ? "" : ` (${Math.floor(100 * coverage)} %)`;
+    return [shown(median, unit), `${shown(low, unit)} to ${shown(high, unit)}${sure}`, count];
   };
-  const middle = ({ values }) => interval(values).median;
-
-  function draw() {
-    const kept = new URLSearchParams();
-    for (const one of [...first.inputs, ...second.inputs]) if (one.value) kept.set(one.name, one.value);
-    history.replaceState(null, "", `#${kept}`);
-    const sides = [first.values(), second.values()];
-    const common = [...sides[0].keys()].filter((name) => sides[1].has(name));
-    judge(common.length);
+  function show(found) {
+    verdict.textContent = found.headline;
+    explain(found);
     const heads = ["Metric", "Of", "First", "95 % interval", "Values", "Second", "95 % interval",
-                   "Values", "Second / first"];
-    const body = common.map((name) => {
-      const [own, other] = sides.map((found) => found.get(name));
-      const { one } = own;
-      const said = Object.entries(one.parameters).map(([word, value]) => `${word} ${value}`);
-      const ratio = middle(other) / middle(own);
-      const texts = [one.metric, [one.step, `${one.ranks} rank${one.ranks === 1 ? "" : "s"}`, ...said].join(", "),
-        ...cell(own, one.unit), ...cell(other, one.unit),
-        Number.isFinite(ratio) ? ratio.toPrecision(3) : "–"];
-      return element("tr", {}, ...texts.map((text) => element("td", {}, text)));
-    });
+                   "Values", "Second / first", "Its interval", "p (adjusted)", "Verdict"];
+    const parts = [...found.parts].sort((a, b) => Number(b.rows.some(setComparison.isSignificant))
+      - Number(a.rows.some(setComparison.isSignificant)));
+    const three = (value) => (value === null ? "–" : setComparison.general(value, 3));
+    const body = parts.flatMap((part) => part.rows.map((row) => {
+      const said = Object.entries(part.parameters).map(([word, value]) => `${word} ${value}`);
+      const texts = [row.name,
+        [part.title, `${part.ranks} rank${part.ranks === 1 ? "" : "s"}`, ...said].join(", "),
+        ...cells(row.first, row), ...cells(row.second, row), three(row.ratio),
+        row.low === null ? "–" : `${three(row.low)} to ${three(row.high)}`,
+        setComparison.pOf(row.p_adjusted)];
+      return element("tr", {}, ...texts.map((text) => element("td", {}, text)),
+        element("td", {}, element("span", { className: row.is_worse ? "bad" : "" }, setComparison.verdictOf(row))));
+    }));
     table.replaceChildren(element("table", { className: "wide" },
-      element("caption", {}, "Medians of sessions, or of the repetitions of a run"),
+      element("caption", {}, "Medians of sessions, or of the repetitions where each side has one session"),
       element("thead", {}, element("tr", {},
         ...heads.map((text) => element("th", { scope: "col" }, text)))),
       element("tbody", {}, ...body)));
+  }
+
+  function judge(sides) {
+    const found = setComparison.compare(...sides);
+    if (found) {
+      show(found);
+      return;
+    }
+    const empty = sides.map((own) => !own.some((run) => !run.isInvalid && run.metrics.size));
+    verdict.textContent = empty[0] || empty[1]
+      ? `The ${empty[0] ? "first" : "second"} side has no run that measured anything: choose another.`
+      : "The two sides have no metric in common: choose others.";
+    how.replaceChildren();
+    table.replaceChildren();
+  }
+
+  function draw() {
+    const kept = new URLSearchParams();
+    for (const { inputs } of both) for (const one of inputs) if (one.value) kept.set(one.name, one.value);
+    const sides = both.map(({ chosen }) => chosen());
+    history.replaceState(null, "", `#${kept}`);
+    waiting += 1;
+    const own = waiting, count = sides[0].length + sides[1].length;
+    if (count <= MOST_AT_ONCE) {
+      judge(sides);
+      return;
+    }
+    verdict.textContent = `Judging ${count} runs …`;
+    how.replaceChildren();
+    table.replaceChildren();
+    requestAnimationFrame(() => setTimeout(() => { if (own === waiting) judge(sides); }));
   }
 
   draw();
