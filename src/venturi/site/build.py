@@ -207,7 +207,8 @@ def _draw(
                 drifts=beside.health.drifts.get(machine, []),
             )
         )
-    pages.overviews(subjects, [one for own in workloads.values() for one in own.contrasts])
+    contrasts = [one for own in workloads.values() for one in own.contrasts]
+    pages.overviews(subjects, contrasts, nights)
     pages.calibration(beside.calibration)
     pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]

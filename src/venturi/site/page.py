@@ -20,6 +20,7 @@ from venturi.model.site import (
     SiteKept,
     SiteKeptWorkload,
     SiteMachine,
+    SiteProbe,
     SiteRunList,
     SiteRunPage,
     SiteStatus,
@@ -233,12 +234,17 @@ class SitePages:
             lambda: self._html(probe.page_of(found.history(), machine_name, self._units), path),
         )
 
-    def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
+    def overviews(
+        self,
+        subjects: Sequence[SiteSubject],
+        contrasts: Sequence[SiteContrast],
+        probes: Sequence[SiteProbe],
+    ) -> None:
         """The pages that list machines, workloads and comparisons."""
         shown = [one for one in contrasts if one.headline]
         for path, page in (
-            (address.MACHINES, overview.machines(subjects)),
-            (address.WORKLOADS, overview.workloads(subjects)),
+            (address.MACHINES, overview.machines(subjects, probes)),
+            (address.WORKLOADS, overview.workloads(subjects, probes)),
             (address.COMPARE, overview.comparisons(shown, subjects)),
             (address.EXPLORE, overview.explorations(subjects)),
         ):

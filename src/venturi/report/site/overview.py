@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from venturi.model.site import SiteContrast, SiteRunList, SiteSubject
+from venturi.model.site import SiteContrast, SiteProbe, SiteRunList, SiteSubject
 from venturi.report import quantity
 from venturi.report.block import Block, Cell, Chapter, Column, Page, Paragraph, Section, TableBlock
 from venturi.report.quantity import Units
 from venturi.report.site import address
 from venturi.report.site.machine import run_row
+from venturi.report.site.probe import probe_table
 from venturi.report.site.workload import contrast_table
 
 
@@ -29,26 +30,26 @@ def simple(title: str, lead: str, blocks: Sequence[Block], facts: str = "") -> P
     return Page(title, lead, (chapter,))
 
 
-def machines(subjects: Sequence[SiteSubject]) -> Page:
-    """All machines."""
+def machines(subjects: Sequence[SiteSubject], probes: Sequence[SiteProbe]) -> Page:
+    """All machines: what runs there, and how slow the targets of their probes were last night."""
     by_name: dict[str, list[SiteSubject]] = {}
     for one in subjects:
         by_name.setdefault(one.machine, []).append(one)
     rows = tuple(
         (Cell(name, address.machine(name)), *_sums(own)) for name, own in sorted(by_name.items())
     )
-    return _names("Machines", "Machine", rows, "Subjects")
+    return _names("Machines", "Machine", rows, "Subjects", probe_table(probes))
 
 
-def workloads(subjects: Sequence[SiteSubject]) -> Page:
-    """All workloads."""
+def workloads(subjects: Sequence[SiteSubject], probes: Sequence[SiteProbe]) -> Page:
+    """All workloads, and what is probed all the time."""
     by_name: dict[str, list[SiteSubject]] = {}
     for one in subjects:
         by_name.setdefault(one.name, []).append(one)
     rows = tuple(
         (Cell(name, address.workload(name)), *_sums(own)) for name, own in sorted(by_name.items())
     )
-    return _names("Workloads", "Workload", rows, "Machines")
+    return _names("Workloads", "Workload", rows, "Machines", probe_table(probes))
 
 
 def _sums(own: Sequence[SiteSubject]) -> tuple[str, ...]:
@@ -62,12 +63,18 @@ def _sums(own: Sequence[SiteSubject]) -> tuple[str, ...]:
     )
 
 
-def _names(title: str, first: str, rows: tuple[tuple[str, ...], ...], count: str) -> Page:
+def _names(
+    title: str,
+    first: str,
+    rows: tuple[tuple[str, ...], ...],
+    count: str,
+    probes: TableBlock | None,
+) -> Page:
     titles = (first, count, "Runs", "INVALID", "Series that got worse", "Newest (UTC)")
     columns = tuple(Column(name, 0 < index < 5) for index, name in enumerate(titles))
-    if not rows:
-        return simple(title, "There is no run here yet.", ())
-    return simple(title, "", (TableBlock(f"All {title.lower()}", columns, rows, stacked=True),))
+    lead = "" if rows else "There is no run here yet."
+    blocks = [TableBlock(f"All {title.lower()}", columns, rows, stacked=True)] * bool(rows)
+    return simple(title, lead, [*blocks, probes] if probes else blocks)
 
 
 def run_index(total: int, pages: int) -> Page:

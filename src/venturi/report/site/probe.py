@@ -47,6 +47,22 @@ def night_cells(probes: Sequence[SiteProbe]) -> dict[str, Cell]:
     return {machine: cell for machine, (_, cell) in found.items()}
 
 
+def probe_table(probes: Sequence[SiteProbe]) -> TableBlock | None:
+    """Each target, its machine, and its worst operation last night; None: nothing is probed."""
+    rows = tuple(
+        (
+            Cell(one.target, address.probe(one.machine, one.target)),
+            Cell(one.machine, address.machine(one.machine)),
+            _cell(one, worst_of(one)) if one.rows else "nothing was measured",
+            one.newest[:16].replace("T", " "),
+        )
+        for one in sorted(probes, key=lambda one: (one.machine, one.target))
+    )
+    titles = ("Target", "Machine", "Last night", "Newest (UTC)")
+    columns = tuple(Column(title) for title in titles)
+    return TableBlock("Probes", columns, rows, stacked=True) if rows else None
+
+
 def worst_of(probe: SiteProbe) -> SiteNightRow:
     """The operation with the largest slowdown, else the slowest one."""
     return max(probe.rows, key=lambda row: (row.slowdown or 0.0, row.p50_s))
