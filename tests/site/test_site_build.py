@@ -494,3 +494,15 @@ def test_addresses_are_plain_and_no_two_names_have_one() -> None:
         assert one[0].isascii()
         assert one.strip(".-/") == one
         assert "/" not in one
+
+
+def test_runs_of_one_workload_may_have_other_parameters_each(tmp_path: Path) -> None:
+    """A workload that got a parameter since its first runs has a page all the same."""
+    odd = [result(41 + n, "scaling", ranks=n, step="sweep", parameters={"stripes": n, "align": "yes"})
+           for n in (4, 8)]  # fmt: skip
+    bare = result(44, "scaling", step="sweep", parameters={})
+    made(tmp_path / "public", store_of(tmp_path / "store", [*scaling_study(), *odd, bare]))
+    page = content(tmp_path / "public", "workload/scaling.html")
+    shown = [row[:4] for row in page.rows]
+    points = [["–", "–", "–", "4"], ["–", "4", "yes", "4"], ["–", "8", "yes", "8"]]
+    assert [shown.count(point) for point in points] == [2, 2, 2], "of write and of restart"

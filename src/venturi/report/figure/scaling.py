@@ -18,15 +18,20 @@ _WIDTH_PX = 640
 
 
 def over(rows: list[CampaignRow], name: str, finding: str) -> Figure | None:
-    """The figure of a metric; None where no parameter of numbers has more than one value."""
+    """The figure of a metric; None where no parameter of numbers has more than one value.
+
+    Rows that do not have this parameter are not in it; of the others they may have any.
+    """
     found = [(row, metric) for row in rows for metric in row.metrics if metric.name == name]
     along = _axis_of([row for row, _ in found])
     if along is None:
         return None
-    others = [other for other in changing(rows) if other != along]
+    found = [(row, metric) for row, metric in found if along in row.parameters]
+    others = [other for other in changing([row for row, _ in found]) if other != along]
     series: dict[str, list[tuple[CampaignRow, MetricSummary]]] = {}
     for row, metric in found:
-        label = ", ".join(f"{other} {row.parameters[other]}" for other in others) or name
+        own = [other for other in others if other in row.parameters]
+        label = ", ".join(f"{other} {row.parameters[other]}" for other in own) or name
         series.setdefault(label, []).append((row, metric))
     kept = _best(series)
     first = found[0][1]
@@ -177,7 +182,7 @@ def _table(
         )
         rows.append(
             (
-                *(str(row.parameters[other]) for other in others),
+                *(str(row.parameters.get(other, "–")) for other in others),
                 str(row.parameters[along]),
                 median,
                 f"{low} to {high}",
