@@ -498,8 +498,10 @@ def test_addresses_are_plain_and_no_two_names_have_one() -> None:
 
 def test_runs_of_one_workload_may_have_other_parameters_each(tmp_path: Path) -> None:
     """A workload that got a parameter since its first runs has a page all the same."""
-    odd = [result(41 + n, "scaling", ranks=n, step="sweep", parameters={"stripes": n, "align": "yes"})
-           for n in (4, 8)]  # fmt: skip
+    odd = [
+        result(40 + n, "scaling", ranks=n, step="sweep", parameters={"stripes": n, "align": "yes"})
+        for n in (4, 8)
+    ]
     bare = result(44, "scaling", step="sweep", parameters={})
     made(tmp_path / "public", store_of(tmp_path / "store", [*scaling_study(), *odd, bare]))
     page = content(tmp_path / "public", "workload/scaling.html")

@@ -85,7 +85,7 @@ def test_no_page_waits_for_more_than_a_style_and_scripts_that_come_later(site: P
 
 
 def test_figures_of_many_sessions_take_few_bytes_each() -> None:
-    script = session_script(large_workload()).encode()
+    script = session_script(large_workload(), {}).encode()
     count = DAYS * MACHINES * METRICS
     assert len(gzip.compress(script, 6)) < 5.5 * count
     assert len(gzip.compress(script, 6)) < 250_000
@@ -97,7 +97,7 @@ def test_of_many_sessions_the_picture_stands_before_the_table(site: Path, tmp_pa
     before = place.read_text()
     browser = Browser(tmp_path)
     try:
-        place.write_text(session_script(large_workload()))
+        place.write_text(session_script(large_workload(), {}))
         browser.look(1280)
         watch = """
             requestAnimationFrame(function look() {

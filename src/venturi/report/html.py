@@ -137,7 +137,7 @@ def live_script() -> str:
 
 def explore_script() -> str:
     """The script of a site's pages on which people choose what is drawn."""
-    return _template("element.js") + _template("explore.js")
+    return "".join(map(_template, ("element.js", "parquet.js", "explore.js")))
 
 
 def choose_script() -> str:

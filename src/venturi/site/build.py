@@ -30,7 +30,7 @@ from venturi.model.site import (
 from venturi.report.figure import svg
 from venturi.report.quantity import Units
 from venturi.site.calibration import calibration_of, tested_of
-from venturi.site.contrast import contrasts_of
+from venturi.site.contrast import contrasts_of, tags_of
 from venturi.site.health import FoundHealth, health_of
 from venturi.site.io500 import SizeRanking
 from venturi.site.io_account import account_of, stamp_of
@@ -254,6 +254,7 @@ def _draw_workloads(
                 account=account_of(beside.sources, runs, stamp),
                 trials=trials,
                 proxies=proxies,
+                tags=tags_of(runs),
             )
             pages.workload(page, inputs)
             kept = SiteKeptWorkload(inputs=inputs, contrasts=contrasts)

@@ -106,6 +106,15 @@ def _weeks(machine: str, newest: Sequence[_SideRun]) -> Iterator[Sets]:
         yield f"{machine} in the weeks before", before, f"{machine} in the last week", now
 
 
+def tags_of(runs: Sequence[KnownRun]) -> dict[str, list[tuple[str, str]]]:
+    """For each tag the sessions, by machine and name, that have a run with it."""
+    found: dict[str, dict[tuple[str, str], None]] = {}
+    for run in runs:
+        for tag in run.run().tags:
+            found.setdefault(tag, {})[run.machine, run.session] = None
+    return {tag: list(own) for tag, own in sorted(found.items())}
+
+
 def _moment(text: str) -> datetime | None:
     try:
         return datetime.fromisoformat(text).replace(tzinfo=None)

@@ -7,7 +7,7 @@ such as sessions, points and names, is there once, and rows have its number.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from venturi.analyse.left_out import is_invalid
 from venturi.model.result import Measure, Result
@@ -18,8 +18,12 @@ _DIGITS = 7
 """Of figures, which are shown with three; more would be half of what goes over the line."""
 
 
-def session_script(found: SiteWorkload) -> str:
-    """The sessions of all series."""
+Tags = Mapping[str, Sequence[tuple[str, str]]]
+"""For each tag the sessions that have a run with it: machine and session."""
+
+
+def session_script(found: SiteWorkload, tags: Tags) -> str:
+    """The sessions of all series, and which of them are tagged."""
     sessions: dict[tuple[str, str], int] = {}
     rows = []
     for one in found.series:
@@ -40,7 +44,12 @@ def session_script(found: SiteWorkload) -> str:
                 "repetitions": repetitions[0] if len(set(repetitions)) == 1 else repetitions,
             }
         )
-    data = {"name": found.name, "sessions": list(sessions), "series": rows}
+    data = {
+        "name": found.name,
+        "sessions": list(sessions),
+        "series": rows,
+        "tags": list(tags.items()),
+    }
     return f"globalThis.venturiData = {_json(data)};\n"
 
 

@@ -53,7 +53,7 @@ from venturi.report.site import (
     status,
     workload,
 )
-from venturi.site.data_script import run_script, session_script
+from venturi.site.data_script import Tags, run_script, session_script
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
 from venturi.site.parquet import parquet_of
@@ -92,6 +92,7 @@ class WorkloadPage:
     account: SiteIoAccount | None
     trials: Sequence[ForecastTrial]
     proxies: Sequence[ProxyTrial]
+    tags: Tags
 
 
 class SitePages:
@@ -196,7 +197,7 @@ class SitePages:
         )
         path = address.workload(name)
         self._folder.write(path, self._html(workload.page_of(found, self._units), path), inputs)
-        self._folder.write(address.data(name), session_script(found), inputs)
+        self._folder.write(address.data(name), session_script(found, page.tags), inputs)
         if self._has_parquet:
             self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
         data = (address.data(name), *scripts_of_runs)

@@ -125,7 +125,10 @@ def explorations(subjects: Sequence[SiteSubject]) -> Page:
     if not names:
         return simple("Explore", "No run measured anything yet.", ())
     rows = tuple((Cell(name, address.explore(name)),) for name in names)
-    lead = "A metric, what it is drawn over, and what has a line of its own are there to choose."
+    lead = (
+        "A metric, what it is drawn over, what has a line of its own, machines, tags, days and "
+        "fixed parameters are there to choose."
+    )
     return simple("Explore", lead, (TableBlock("Workloads", (Column("Workload"),), rows),))
 
 

@@ -1,4 +1,5 @@
-// One workload to explore: a metric over time or a parameter, grouped; as a picture and a table.
+// One workload to explore: a metric over time or a parameter, of some machines, with some parameters
+// fixed, grouped; as a picture, a table and files.
 (() => {
   const data = globalThis.venturiData;
   const place = document.getElementById("explore");
@@ -27,15 +28,18 @@
   // Rows of a series share its fields, and what is asked of fields is asked of each series once.
   const series = seriesOf(data).filter((one) => one.sessions.length).map((one) => ({ ...one,
     fields: { machine: one.machine, ranks: one.ranks, step: one.step, ...one.parameters } }));
-  const rows = series.flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
-    machine: one.machine, metric: one.metric, unit: one.unit, started, value, repetitions,
+  const rows = series.flatMap((one) => one.sessions.map(([started, value, repetitions, session]) => ({
+    machine: one.machine, metric: one.metric, unit: one.unit, started, session, value, repetitions,
     fields: one.fields,
   })));
   const metrics = [...new Set(series.map((one) => one.metric))];
   const fields = [...new Set(series.flatMap((one) => Object.keys(one.fields)))].filter(
     (name) => new Set(series.map((one) => one.fields[name])).size > 1 || name === "machine");
+  const parameters = [...new Set(series.flatMap((one) => Object.keys(one.parameters)))].sort();
   const along = fields.filter((name) => series.every((one) => numeric(one.fields[name]) !== null));
   const machines = [...new Set(series.map((one) => one.machine))];
+  const tagged = new Map(data.tags.map(([tag, own]) =>
+    [tag, new Set(own.map(([machine, session]) => JSON.stringify([machine, session])))]));
   const moments = new Map(data.sessions.map(([, started]) => [started, Date.parse(started)]));
 
   const state = new URLSearchParams(location.hash.slice(1));
@@ -55,14 +59,37 @@
     controls.append(element("label", {}, label, made));
     return made;
   };
+  // A box for each name; none is ticked in the address where all are.
+  const checks = (title, names) => {
+    const group = element("fieldset", {}, element("legend", {}, title));
+    const wanted = state.getAll("machine").filter((name) => names.includes(name));
+    const found = names.map((name) => {
+      const box = element("input", { type: "checkbox", name: "machine", value: name,
+        checked: !wanted.length || wanted.includes(name) });
+      box.addEventListener("change", draw);
+      group.append(element("label", {}, box, name));
+      return box;
+    });
+    controls.append(group);
+    return found;
+  };
   const metric = select("Metric", "metric", metrics.map((name) => [name, name]));
   const over = select("Over", "over", [["", "time"], ...along.map((name) => [name, name])]);
   const by = select("Lines for each", "by", [["", "one line"], ...fields.map((n) => [n, n])]);
   if (!state.has("by")) {
     by.value = machines.length > 1 ? "machine" : fields.find((name) => name !== "machine") || "machine";
   }
-  const machine = select("Machine", "machine", [["", "all"], ...machines.map((n) => [n, n])]);
+  const tag = select("Sessions with a run tagged", "tag",
+    [["", "any"], ...[...tagged.keys()].sort().map((n) => [n, n])]);
   const from = day("From", "from"), to = day("To", "to");
+  const boxes = checks("Machines", machines);
+  // A parameter that is fixed keeps the sessions with one of its values; it is called `is-NAME`
+  // in the address, so that no parameter can be taken for another control.
+  const fixed = fields.filter((name) => name !== "machine").map((name) => {
+    const found = [...new Set(series.map((one) => one.fields[name]))].filter((one) => one !== undefined)
+      .sort((a, b) => (numeric(a) ?? Infinity) - (numeric(b) ?? Infinity) || (String(a) < String(b) ? -1 : 1));
+    return [name, select(`Only ${name}`, `is-${name}`, [["", "all"], ...found.map((n) => [String(n), String(n)])])];
+  });
 
   const picture = element("div", { className: "plot", tabIndex: 0 });
   const status = element("p", { className: "finding", role: "status" });
@@ -71,16 +98,28 @@
   let waiting = 0;
   place.replaceChildren(controls, status, picture, links, table);
 
-  const chosen = () => rows.filter((row) => row.metric === metric.value
-    && (!machine.value || row.machine === machine.value)
-    && (!from.value || row.started.slice(0, 10) >= from.value)
-    && (!to.value || row.started.slice(0, 10) <= to.value));
+  function chosen() {
+    const own = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+    const asked = fixed.filter(([, control]) => control.value);
+    const wanted = tagged.get(tag.value);
+    return rows.filter((row) => row.metric === metric.value && own.has(row.machine)
+      && asked.every(([name, control]) => String(row.fields[name]) === control.value)
+      && (!wanted || wanted.has(JSON.stringify([row.machine, row.session])))
+      && (!from.value || row.started.slice(0, 10) >= from.value)
+      && (!to.value || row.started.slice(0, 10) <= to.value));
+  }
   const x = (row) => over.value ? numeric(row.fields[over.value]) : moments.get(row.started);
   const label = (row) => by.value ? String(row.fields[by.value] ?? "not said") : metric.value;
 
   function draw() {
     const kept = new URLSearchParams();
-    for (const one of [metric, over, by, machine, from, to]) kept.set(one.name, one.value);
+    for (const one of [metric, over, by, from, to]) kept.set(one.name, one.value);
+    for (const one of [tag, ...fixed.map(([, control]) => control)]) {
+      if (one.value) kept.set(one.name, one.value);
+    }
+    if (!boxes.every((box) => box.checked)) {
+      for (const box of boxes) if (box.checked) kept.append(box.name, box.value);
+    }
     history.replaceState(null, "", `#${kept}`);
     const found = chosen().sort((a, b) => x(a) - x(b) || (a.started < b.started ? -1 : 1));
     const groups = new Map();
@@ -96,7 +135,7 @@
     const svg = chart(found, groups, unit);
     picture.replaceChildren(svg);
     const texts = { CSV: () => csv(found), JSON: () => JSON.stringify(found, null, 1),
-                    SVG: () => alone(svg) };
+                    Parquet: () => parquetOf(columns(found)), SVG: () => alone(svg) };
     links.replaceChildren("Take it along: ");
     for (const [name, text] of Object.entries(texts)) {
       const link = element("a", { href: "#", download: `${metric.value}.${name.toLowerCase()}` }, name);
@@ -208,6 +247,21 @@
     const lines = found.map((row) => [row.started, ...fields.map((n) => row.fields[n] ?? ""),
       row.value, row.unit, row.repetitions]);
     return [heads, ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  }
+
+  // As the site's own Parquet file of all sessions has them; what a session does not have is not a
+  // number, or an empty text.
+  function columns(found) {
+    const isNumber = (name) => found.every(({ fields: own }) =>
+      own[name] === undefined || typeof own[name] === "number");
+    const of = (pick) => found.map(pick);
+    return new Map([["started", of((row) => row.started)], ["session", of((row) => row.session)],
+      ["machine", of((row) => row.machine)], ["step", of((row) => row.fields.step)],
+      ["metric", of((row) => row.metric)], ["unit", of((row) => row.unit)],
+      ["value", of((row) => row.value)], ["repetitions", of((row) => row.repetitions)],
+      ["ranks", of((row) => row.fields.ranks)],
+      ...parameters.map((name) => [`parameter.${name}`,
+        of((row) => row.fields[name] ?? (isNumber(name) ? NaN : ""))])]);
   }
 
   draw();
