@@ -110,7 +110,7 @@ def tags_of(runs: Sequence[KnownRun]) -> dict[str, list[tuple[str, str]]]:
     """For each tag the sessions, by machine and name, that have a run with it."""
     found: dict[str, dict[tuple[str, str], None]] = {}
     for run in runs:
-        for tag in run.run().tags:
+        for tag in run.tags:
             found.setdefault(tag, {})[run.machine, run.session] = None
     return {tag: list(own) for tag, own in sorted(found.items())}
 

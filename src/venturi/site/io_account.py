@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from venturi.model.error import UserError
@@ -33,8 +34,8 @@ def stamp_of(sources: Sequence[Source], runs: Sequence[KnownRun]) -> Stamp:
     Only runs of stores have records, and only the newest are looked at.
     """
     ordered = sorted(runs, key=lambda one: (one.started, one.id), reverse=True)
-    valid = [one for one in ordered if one.run().level != Level.INVALID.value]
-    for run in valid[:_MOST_LOOKED_AT]:
+    valid = (one for one in ordered if one.run().level != Level.INVALID.value)
+    for run in islice(valid, _MOST_LOOKED_AT):
         folder = _folder(sources, run)
         if folder is not None and (folder / RECORD_NAME).is_file():
             try:

@@ -34,6 +34,7 @@ _SLOW_FROM = 3.0
 """Slowdown from which on `level_of` calls an hour slow."""
 _UNKNOWN_MACHINE = "local"
 _HOST_DIGITS = 6
+_DAYS_AROUND = 4
 
 
 @dataclass(frozen=True)
@@ -91,11 +92,23 @@ def probes_of(
         begin_ns = kept.end_ns - DAY_NS
         near = {
             store / "runs" / run.place.partition("/")[2]: run.digest
-            for run in own
+            for run in _around(own, begin_ns, kept.end_ns)
             if may_touch(run.started, begin_ns, kept.end_ns)
         }
         found.append(FoundProbe(f"{number}/{folder.name}", folder, kept, near))
     return found, problems
+
+
+def _around(runs: Sequence[KnownRun], begin_ns: int, end_ns: int) -> list[KnownRun]:
+    """Runs of the days around a time, by the letters of their dates: of 20 000 few are left.
+
+    `may_touch` takes runs of two days before, and zones of time are a day apart at most.
+    """
+    first = _text(begin_ns - _DAYS_AROUND * DAY_NS)[:10]
+    last = _text(end_ns + _DAYS_AROUND * DAY_NS)[:10]
+    return [
+        run for run in runs if run.started[4:5] != "-" or first <= run.started[:10] <= last
+    ]  # a date without dashes is read as it is
 
 
 def _contents(folder: Path) -> list[list[str]]:

@@ -74,6 +74,11 @@ class KnownRun(NamedTuple):
         """The run in a line of pages."""
         return RunLine._make(json.loads(self.line))
 
+    @property
+    def tags(self) -> list[str]:
+        """Its tags; a run without one, as most are, has an empty list at the end of its line."""
+        return [] if self.line.endswith(",[]]") else self.run().tags
+
     def marked(self, mark: str) -> KnownRun:
         """The same run, whose files are the same though their times are others."""
         return self if mark == self.mark else self._replace(mark=mark, raw="")
