@@ -52,8 +52,13 @@ def test_the_demo_ends_with_a_page_that_says_what_was_measured(tmp_path: Path) -
     assert (out / "health.html").is_file()
     site = out / "site"
     status = (site / "index.html").read_text("utf-8")
-    (probe,) = (site / "probe").glob("*.html")
-    machine = next((site / "machine").glob("*.html")).read_text("utf-8")
+    sample, probe = sorted(
+        (site / "probe").glob("*.html"), key=lambda path: "made-up" not in path.name
+    )
+    assert "made-up-sample" in sample.read_text("utf-8")
+    assert "made-up-sample" not in probe.read_text("utf-8")
+    machines = sorted((site / "machine").glob("*.html"), key=lambda path: "made-up" in path.name)
+    machine = machines[0].read_text("utf-8")
     assert f"probe/{probe.name}" in status + machine
     assert "memory" in machine
     assert {path.name for path in (out / "store/probe").iterdir()} == {"demo"}

@@ -37,7 +37,7 @@ from venturi.site.io_account import account_of, stamp_of
 from venturi.site.machine_file import machine_files, notices_of
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages, WorkloadPage
-from venturi.site.probe import FoundProbe, probes_of
+from venturi.site.probe import FoundProbe, ProbedStore, probes_of
 from venturi.site.scan import DAMAGED, PRIVATE, Scan, SiteContent, workloads_of
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
@@ -126,12 +126,12 @@ def _pages(
     before = folder.before.state if folder.before else None
     machines_of = {run.id: run.machine for run in content.shown}
     health = health_of([one.path for one in sources if one.is_store], machines_of)
-    probes = _probes(sources, content, before.probes if before else {})
+    machines, unread = machine_files(sources, before.machines if before else {})
+    content.problems += unread
+    probes = _probes(sources, content, machines, before.probes if before else {})
     tested = tested_of(sources, content.shown, before.tested if before else {})
     calibration, unshown = calibration_of(sources, content.shown, tested)
     content.problems += unshown
-    machines, unread = machine_files(sources, before.machines if before else {})
-    content.problems += unread
     beside = _SiteSurroundings(
         sources, health, probes, known, _published(sources), calibration, list(machines.values())
     )
@@ -165,13 +165,19 @@ class _SiteSurroundings:
 
 
 def _probes(
-    sources: Sequence[Source], content: SiteContent, before: Mapping[str, SiteKeptProbe]
+    sources: Sequence[Source],
+    content: SiteContent,
+    machines: Mapping[str, SiteMachineFile],
+    before: Mapping[str, SiteKeptProbe],
 ) -> list[FoundProbe]:
     """The probes of all stores; what is not shown goes to the problems."""
     found: list[FoundProbe] = []
     for number, source in enumerate(sources):
         if source.is_store:
-            own, problems = probes_of(number, source.path, content.shown, before)
+            files = {one.machine for place, one in machines.items()
+                     if place.startswith(f"{number}/")}  # fmt: skip
+            only = files.pop() if len(files) == 1 else ""
+            own, problems = probes_of(ProbedStore(number, source.path, only), content.shown, before)
             found += own
             content.problems += problems
     return found

@@ -62,19 +62,30 @@ class FoundProbe:
         return history_of([self.folder], span, runs, single_ns)
 
 
+@dataclass(frozen=True)
+class ProbedStore:
+    """A store that may have probes."""
+
+    number: int
+    """Among the sources."""
+    path: Path
+    machine: str = ""
+    """That its only machine file is of; empty: it has none, or several."""
+
+
 def probes_of(
-    number: int, store: Path, runs: Sequence[KnownRun], before: Mapping[str, SiteKeptProbe]
+    store: ProbedStore, runs: Sequence[KnownRun], before: Mapping[str, SiteKeptProbe]
 ) -> tuple[list[FoundProbe], list[str]]:
     """Return the probes of a store, and a sentence for each that is not shown.
 
-    They belong to the machine on which most of the runs were made, which are those of the store, by
-    its number among the sources. Of a target whose files are as `before` nothing is read anew.
+    They belong to the machine on which most of the store's runs were made; in a store without runs
+    to that of its machine file. Of a target whose files are as `before` nothing is read anew.
     """
-    own = [run for run in runs if run.place.startswith(f"{number}/")]
+    own = [run for run in runs if run.place.startswith(f"{store.number}/")]
     most = sorted(Counter(run.machine for run in own).items(), key=lambda one: (-one[1], one[0]))
-    machine = most[0][0] if most else _own_machine()
+    machine = most[0][0] if most else store.machine or _own_machine()
     found, problems = [], []
-    for path in sorted(probe_folder(store).glob(f"*/{TARGET_NAME}")):
+    for path in sorted(probe_folder(store.path).glob(f"*/{TARGET_NAME}")):
         folder = path.parent
         try:
             target = target_of(folder)
@@ -82,7 +93,7 @@ def probes_of(
                 problems.append(f"probe/{folder.name}: private: its name names a host or a user")
                 continue
             inputs = digest_of(machine, _contents(folder))
-            kept = before.get(f"{number}/{folder.name}")
+            kept = before.get(f"{store.number}/{folder.name}")
             if kept is None or kept.inputs != inputs:
                 kept = _kept(folder, target, machine, inputs)
         except (OSError, UserError) as error:
@@ -91,11 +102,11 @@ def probes_of(
             continue
         begin_ns = kept.end_ns - DAY_NS
         near = {
-            store / "runs" / run.place.partition("/")[2]: run.digest
+            store.path / "runs" / run.place.partition("/")[2]: run.digest
             for run in _around(own, begin_ns, kept.end_ns)
             if may_touch(run.started, begin_ns, kept.end_ns)
         }
-        found.append(FoundProbe(f"{number}/{folder.name}", folder, kept, near))
+        found.append(FoundProbe(f"{store.number}/{folder.name}", folder, kept, near))
     return found, problems
 
 

@@ -38,12 +38,12 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
     sections = []
     if subjects:
         sections.append(Section("subjects", "What runs here", "", (_subjects(subjects, units),)))
-    if machine.files:
+    if ceilings := _ceilings(machine, units):
         lead = (
             "The best that its profile measured of each kind of access, and what its machine file "
             "knows: a run that is far above measured something else. Figures of health are below."
         )
-        sections.append(Section("ceilings", "Ceilings", lead, tuple(_ceilings(machine, units))))
+        sections.append(Section("ceilings", "Ceilings", lead, tuple(ceilings)))
     if machine.ranking_positions:
         lead = "Published results count with the best of each system, if it may stand in a list."
         tables = tuple(_ranking_position(one) for one in machine.ranking_positions)
