@@ -296,3 +296,16 @@ def test_a_system_says_its_place_among_those_of_its_size(
     place = 1 + sum(score > one.recomputed.score for score in scores)
     page = content(listed[0], address.system(owner_of(one)))
     assert f"{place} in {len(scores)} with 5 to 20 nodes" in page.text
+
+
+def test_lists_of_a_class_say_how_many_results_name_none(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "store", [result(0)])
+    for number, one in enumerate(read_list(io500_list(12).encode(), "list.csv")):
+        assert isinstance(one, Io500Result)
+        save(store, one.model_copy(update={"classification": ""}) if number < 5 else one)
+    made(tmp_path / "public", store)
+    said = "Results that name no class (5) are only in the full and the historical list."
+    for name in ("production", "ten-node-production", "research", "ten-node-research"):
+        assert said in content(tmp_path / "public", f"io500/{name}.html").text
+    for name in ("full", "historical"):
+        assert "name no class" not in content(tmp_path / "public", f"io500/{name}.html").text

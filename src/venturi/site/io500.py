@@ -21,6 +21,7 @@ from venturi.model.site import (
     SiteSubject,
     SystemPage,
 )
+from venturi.report import quantity
 from venturi.report.published import name_of
 from venturi.report.site.io500 import owner_of
 
@@ -62,15 +63,20 @@ _LISTS = (
         "list come last, without a place.",
     ),
 )
+_CLASSES = {"production", "research"}
+_UNCLASSED = " Results that name no class ({}) are only in the full and the historical list."
 
 
 def lists_of(results: Sequence[Io500Result]) -> list[SiteList]:
     """All lists, each best first; scores are computed again."""
     intervals = repetition_intervals(results)
+    unclassed = sum(not one.classification for one in results)
+    more = _UNCLASSED.format(quantity.count(unclassed)) if unclassed else ""
     found = []
     for key, title, lists, about in _LISTS:
+        said = about + more if _CLASSES & set(lists) else about
         rows = rank(results, RankingFilter(lists=lists, every=key == _HISTORICAL))
-        found.append(SiteList(key=key, title=title, about=about, rows=_rows(key, rows, intervals)))
+        found.append(SiteList(key=key, title=title, about=said, rows=_rows(key, rows, intervals)))
     return found
 
 
