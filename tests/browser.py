@@ -126,15 +126,16 @@ class Browser:
 
     def press(self, key: str) -> None:
         """One key."""
-        codes = {"Tab": 9, "Enter": 13}
-        text = {"text": "\r"} if key == "Enter" else {}
+        codes = {"Tab": 9, "Enter": 13, " ": 32, "ArrowDown": 40}
+        texts = {"Enter": "\r", " ": " "}
+        text = {"text": texts[key]} if key in texts else {}
         for kind in ("keyDown", "keyUp"):
             more = text if kind == "keyDown" else {}
             self.call(
                 "Input.dispatchKeyEvent",
                 type=kind,
                 key=key,
-                code=key,
+                code="Space" if key == " " else key,
                 windowsVirtualKeyCode=codes[key],
                 **more,
             )

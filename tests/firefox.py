@@ -29,7 +29,7 @@ _QUIET = (
     "toolkit.telemetry.enabled",
 )
 """What Firefox does by itself, and a test has no use for."""
-_KEYS = {"Tab": "\ue004", "Enter": "\ue007"}
+_KEYS = {"Tab": "\ue004", "Enter": "\ue007", "ArrowDown": "\ue015", " ": " "}
 _EVENTS = ("log.entryAdded", "network.beforeRequestSent")
 
 

@@ -9,6 +9,7 @@
   const MOST_MARKS = 200;  // of more, the dots of a line are one path
   const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#59626d"];
   const WIDTH = 900, HEIGHT = 340, LEFT = 90, RIGHT = 20, TOP = 24, BOTTOM = 40;
+  const LEGEND = 5, LEVEL = 14;  // names in a row, and the height of one
 
   const drawn = (name, attributes, text = "") => {
     const made = document.createElementNS(SVG, name);
@@ -180,8 +181,10 @@
   }
 
   function chart(found, groups, unit) {
-    const svg = drawn("svg", { class: "chart", width: WIDTH, height: HEIGHT, role: "img",
-      viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-label": status.textContent });
+    const legend = LEVEL * Math.max(0, Math.ceil(groups.size / LEGEND) - 1);  // what a long one takes
+    const top = TOP + legend, height = HEIGHT + legend;
+    const svg = drawn("svg", { class: "chart", width: WIDTH, height, role: "img",
+      viewBox: `0 0 ${WIDTH} ${height}`, "aria-label": status.textContent });
     if (!found.length) return svg;
     const xs = found.map(x), ys = found.map((row) => row.value);
     const isLog = over.value && Math.min(...xs) > 0 && Math.max(...xs) / Math.min(...xs) >= 8;
@@ -190,8 +193,8 @@
     const low = Math.min(0, ...ys), high = Math.max(...ys) || 1;
     const px = (value) => LEFT + (WIDTH - LEFT - RIGHT)
       * (right > left ? (scale(value) - left) / (right - left) : 0.5);
-    const py = (value) => HEIGHT - BOTTOM
-      - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low || 1);
+    const py = (value) => height - BOTTOM
+      - (height - top - BOTTOM) * (value - low) / (high - low || 1);
     for (let tick = 0; tick <= 4; tick += 1) {
       const value = low + (high - low) * tick / 4;
       svg.append(drawn("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: py(value), y2: py(value) }),
@@ -200,7 +203,7 @@
     const places = over.value ? [...new Set(xs)].slice(0, 12) : [xs[0], xs[xs.length - 1]];
     const names = new Map(found.map((row) => [x(row),
       over.value ? String(row.fields[over.value]) : row.started.slice(0, 10)]));
-    places.forEach((value, index) => svg.append(drawn("text", { x: px(value), y: HEIGHT - 16,
+    places.forEach((value, index) => svg.append(drawn("text", { x: px(value), y: height - 16,
       "text-anchor": over.value ? "middle" : index ? "end" : "start" }, names.get(value))));
     [...groups].forEach(([name, own], index) => {
       const one = look(index);
@@ -214,7 +217,7 @@
           stroke: one.colour, "stroke-width": one.isRound ? 7 : 6,
           "stroke-linecap": one.isRound ? "round" : "square" }));
       } else for (const row of own) svg.append(mark(one, ...point(row).split(",")));
-      const at = LEFT + (index % 5) * 160, level = 9 + 14 * Math.floor(index / 5);
+      const at = LEFT + (index % LEGEND) * 160, level = 9 + LEVEL * Math.floor(index / LEGEND);
       if (!over.value) {
         svg.append(drawn("line", { x1: at - 8, x2: at + 14, y1: level, y2: level,
           stroke: one.colour, "stroke-dasharray": one.dash }));
