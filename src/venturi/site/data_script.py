@@ -78,6 +78,7 @@ def run_script(machine: str, results: Sequence[Result]) -> str:
         rows.append([*row, one.tags] if one.tags else row)
     data = {
         "machine": machine,
+        "name": results[0].name if results else "",
         "points": list(map(json.loads, points)),
         "metrics": list(metrics),
         "sessions": list(sessions),

@@ -200,7 +200,6 @@ class SitePages:
         self._folder.write(address.data(name), session_script(found, page.tags), inputs)
         if self._has_parquet:
             self._folder.write_bytes(address.parquet(name), parquet_of(series), inputs)
-        data = (address.data(name), *scripts_of_runs)
         for path, scripts, drawn, text in (
             (
                 address.explore(name),
@@ -208,7 +207,7 @@ class SitePages:
                 overview.exploration(name, self._has_parquet),
                 _EXPLORED,
             ),
-            (address.choose(name), (*data, CHOOSE_NAME), overview.choice(name), _CHOSEN),
+            (address.choose(name), (*scripts_of_runs, CHOOSE_NAME), overview.choice(name), _CHOSEN),
         ):
             frame = Frame(self.title, LINKS, path, scripts, text)
             self._folder.write(path, site_html(drawn, frame), inputs)

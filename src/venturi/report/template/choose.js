@@ -1,7 +1,7 @@
 // Two sides of one workload to choose: machines, tags, weeks, days, sessions or single runs, and
 // whether they differ, by the test of `venturi compare`.
 (() => {
-  const data = globalThis.venturiData;
+  const data = globalThis.venturiRuns;
   const place = document.getElementById("explore");
   if (!data || !place) return;
   const CONFIDENCE = 0.95;
@@ -9,7 +9,7 @@
   const MOST_AT_ONCE = 600;  // runs; more are judged once the page is painted
   const MOST_NAMED = 2000;  // runs among which a name is completed
 
-  const runs = (globalThis.venturiRuns || []).flatMap(({ machine, points, metrics, sessions, runs: own }) =>
+  const runs = data.flatMap(({ machine, points, metrics, sessions, runs: own }) =>
     own.map(([id, started, point, session, measures, tags]) => {
       const [title, ranks, parameters, key] = points[point];
       return { id, started, machine, title, ranks, parameters, key, session: sessions[session],
@@ -105,7 +105,7 @@
       if (from.value || to.value) return "";
       const inStore = machine.value.replace(/^(local|openmpi|mpich)-[0-9a-f]{6}$/, "$1");
       return [tag.value && `tag:${tag.value}`, session.value && `session:${session.value}`,
-        machine.value && `machine:${inStore}`, `name:${data.name}`].filter(Boolean).join(",");
+        machine.value && `machine:${inStore}`, `name:${data[0].name}`].filter(Boolean).join(",");
     };
     return { inputs, chosen, words };
   }
