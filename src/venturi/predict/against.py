@@ -17,6 +17,7 @@ from venturi.derive.yaml_text import to_yaml
 from venturi.execute import host
 from venturi.execute.target import check_directory, file_system_of
 from venturi.model.error import TargetProblem, UserError
+from venturi.model.interface_entry import DataPath
 from venturi.model.plan import Interface
 from venturi.model.prediction import MeasuredSystem, Prediction
 from venturi.model.workload import Workload
@@ -169,15 +170,16 @@ def unseen(workload: Workload) -> list[str]:
     hidden = [one for one in Interface if one in wanted and not one.entry.makes_calls]
     if not hidden:
         return []
-    if hidden != [Interface.MMAP] or wanted == {Interface.MMAP}:
+    mapped = {one for one in hidden if one.entry.data_path is DataPath.MAPPING}
+    if mapped != set(hidden) or mapped == wanted:
         raise UserError(
             f"workload '{workload.name}': a capture does not see requests through "
             f"{hidden[0].value}, so both sides cannot be compared",
             "name an interface that makes calls: posix, stdio, mpiio, hdf5",
         )
-    mapped = [name for name, file in workload.files.items() if file.interface is Interface.MMAP]
+    names = [name for name, file in workload.files.items() if file.interface in mapped]
     return [
-        f"{', '.join(mapped)}: what goes through mapped memory is in neither side's I/O time, for "
+        f"{', '.join(names)}: what goes through mapped memory is in neither side's I/O time, for "
         "no call makes it; the time from the first request to the last has it"
     ]
 
