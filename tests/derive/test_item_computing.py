@@ -65,6 +65,27 @@ def test_all_of_it_is_told(seed: int) -> None:
     assert len(steps_of(found)) <= 24, text
 
 
+@pytest.mark.parametrize("calls", [[], [Kind.STAT], [Kind.WRITE, Kind.STAT], [Kind.UNLINK]])
+def test_files_that_stay_open_have_their_computing(calls: list[Kind]) -> None:
+    """The step closes them, which the program never did."""
+    run = TracedRun(1)
+    for number in range(300):
+        name = f"out/f{number}"
+        run.now[0] += 500 * US
+        run.open(0, name)
+        for kind in calls:
+            run.now[0] += 100 * US
+            if kind is Kind.WRITE:
+                run.move(0, kind, name, [(0, 3000)])
+            else:
+                run.call(0, kind, name)
+    found = recorded(run)
+    assert found.origin is not None
+    likeness = found.origin.likeness
+    assert likeness is not None
+    assert likeness.proxy_seconds_between == pytest.approx(likeness.seconds_between, rel=0.03)
+
+
 def test_a_programs_way_from_call_to_call_has_no_word() -> None:
     run = TracedRun(1)
     for number in range(30):

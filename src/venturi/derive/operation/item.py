@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,6 +74,8 @@ class Pass:
     """Bytes moved of each; 0 without data."""
     last: Column
     """The last token of each."""
+    called: list[ItemVerb]
+    """The verbs as the program called them: some leave a file open, or close it early."""
 
     @property
     def makes(self) -> bool:
@@ -109,7 +112,7 @@ class Trees:
                     return None
                 sizes = self.tokens.bytes[ids]
             verbs.append(verb)
-        return _sound(Pass(verbs, files, sizes, first + count - 1))
+        return _sound(Pass(verbs, files, sizes, first + count - 1, verbs))
 
     def _verb(self, ids: Column) -> ItemVerb | None:
         kind = int(self.tokens.kind[ids].flat[0])
@@ -160,15 +163,13 @@ class Trees:
         spent = [mean_ns(self.table.computing_ns[rows[..., at]].ravel()) for at in range(count)]
         if step.each is None or sum(spent) < CALL_TO_CALL_NS * count:
             return step
-        thinks_ns: list[float] = []
-        left_ns = 0.0
-        for verb, ns in zip(done.verbs, spent, strict=True):
-            left_ns += ns
-            wanted = step.each.do[len(thinks_ns) :][:1]
-            if wanted == [verb] or (wanted == [ItemVerb.OPEN] and verb is ItemVerb.CREATE):
-                thinks_ns.append(left_ns)
-                left_ns = 0.0
-        thinks_ns[-1] += left_ns
+        told: dict[ItemVerb, deque[float]] = defaultdict(deque)
+        for verb, ns in zip(done.called, spent, strict=True):
+            told[_as_opened(verb)].append(ns)
+        thinks_ns = [
+            own.popleft() if (own := told[_as_opened(verb)]) else 0.0 for verb in step.each.do
+        ]
+        thinks_ns[-1] += sum(sum(own) for own in told.values())  # of verbs that are left out
         texts: list[Value] = [
             seconds_text(float(f"{ns:.2g}") / 1e9) if ns else 0 for ns in thinks_ns
         ]
@@ -309,6 +310,11 @@ def _is_of_directories(verbs: list[ItemVerb]) -> bool:
     beside = [verb for verb in verbs if verb.value not in ATTRIBUTE_VERBS]
     made, gone = ItemVerb.MKDIR in verbs[1:], ItemVerb.RMDIR in verbs[:-1]
     return not (made or gone) and {ItemVerb.STAT, *_DIRECTORY}.issuperset(beside)
+
+
+def _as_opened(verb: ItemVerb) -> ItemVerb:
+    """The same; of files that are there, what was made in the program is opened."""
+    return ItemVerb.OPEN if verb is ItemVerb.CREATE else verb
 
 
 def _sound(done: Pass) -> Pass | None:
