@@ -8,55 +8,22 @@ python bench/told_changes.py [HISTORIES]
 
 from __future__ import annotations
 
-import math
 import random
 import sys
 from collections import Counter
+from pathlib import Path
 
-from venturi.campaign.history_notice import history_news
-from venturi.model.notice import ReportedChange
-from venturi.model.output import Better
-from venturi.model.result import Measure, Result, ResultSource, SourceKind
-from venturi.model.statistic import median
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "campaign")]
+
+from simulated_night import night_results  # noqa: E402
+
+from venturi.campaign.history_notice import history_news  # noqa: E402
+from venturi.model.notice import ReportedChange  # noqa: E402
+from venturi.model.result import Result  # noqa: E402
+from venturi.model.statistic import median  # noqa: E402
 
 NIGHTS, CLEAN, AT, OVER, BEFORE = 90, 40, 60, 80, 5
-METRICS = {"write": 500.0, "read": 700.0, "create": 2.0}
-
-
-def session(night: int, chance: random.Random, spread: float, level: float) -> list[Result]:
-    """What one night measures."""
-    results = []
-    for point in (1, 2):
-        metrics = {}
-        for name, usual in METRICS.items():
-            is_time = name == "create"
-            value = usual * (1 / level if is_time else level)
-            metrics[name] = Measure(
-                unit="s" if is_time else "MiB/s",
-                better=Better.LOWER if is_time else Better.HIGHER,
-                values=[value * math.exp(chance.gauss(0.0, spread))],
-            )
-        results.append(
-            Result(
-                id=f"{night}-{point}",
-                name="nightly",
-                started=f"2026-{1 + night // 28:02}-{1 + night % 28:02}T02:15:0{point}+00:00",
-                machine="m",
-                session=f"night-{night}",
-                campaign="nightly",
-                step="run",
-                parameters={"point": point},
-                ranks=1,
-                nodes=1,
-                work="w",
-                source=ResultSource(kind=SourceKind.COMMAND, tool="command"),
-                level="INDICATIVE",
-                reasons=[],
-                metrics=metrics,
-                facts={},
-            )
-        )
-    return results
 
 
 def told(seed: str, nights: int, spread: float, drop: float, first: int) -> dict[str, list[int]]:
@@ -66,7 +33,8 @@ def told(seed: str, nights: int, spread: float, drop: float, first: int) -> dict
     reported: list[ReportedChange] = []
     heard: dict[str, list[int]] = {"regression": [], "recovered": []}
     for night in range(nights):
-        results += session(night, chance, spread, 1 - drop if AT <= night < OVER else 1.0)
+        level = 1 - drop if AT <= night < OVER else 1.0
+        results += night_results(night, chance, spread, level, {})
         if night >= first:
             news = history_news(results, reported)
             reported = news.changes

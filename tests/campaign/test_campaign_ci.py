@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import batch_stand_in
 import pytest
 import yaml
+from template_script import put_venturi, run_script
 
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary
 from venturi.model.output import Better
@@ -48,9 +49,7 @@ class Runner:
         for name in ("scratch", "jobs"):
             (folder / name).mkdir()
         commands = batch_stand_in.install(folder / "bin")
-        venturi = commands / "venturi"
-        venturi.write_text(f'#!/bin/sh\nexec {sys.executable} -m venturi "$@"\n')
-        venturi.chmod(0o755)
+        put_venturi(commands)
         (folder / "campaign.yaml").write_text(CAMPAIGN)
         (folder / "machine.yaml").write_text(MACHINE % (folder / "scratch"))
         self.environment = os.environ | {
@@ -62,17 +61,7 @@ class Runner:
 
     def run(self, script: str, **variables: str) -> int:
         """A script as a runner starts one: bash that ends at the first failure."""
-        done = subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", script],
-            cwd=self.folder,
-            env=self.environment | variables,
-            text=True,
-            capture_output=True,
-            timeout=100,
-            check=False,
-        )
-        print(done.stdout, done.stderr)
-        return done.returncode
+        return run_script(script, self.folder, self.environment | variables)
 
     @property
     def submitted(self) -> int:

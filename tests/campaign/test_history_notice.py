@@ -7,21 +7,20 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 from post_box import Post
+from simulated_night import night_results
+from template_script import put_venturi, run_script
 
 import warm_start
 from venturi.campaign.history_notice import history_news
 from venturi.model.history import KnownChange
 from venturi.model.notice import ReportedChange
-from venturi.model.output import Better
-from venturi.model.result import Measure, Result, ResultSource, SourceKind
+from venturi.model.result import Result
 
 TEMPLATES = Path(__file__).parents[2] / "examples" / "ci"
 NIGHTS, SLOW, FINE_AGAIN = 90, 60, 80
@@ -59,41 +58,9 @@ def _level(night: int, slow: float) -> float:
 
 
 def _results(night: int, chance: random.Random, spread: float, slow: float) -> list[Result]:
-    """A session of two points with three metrics each."""
-    found = []
-    for size in (1, 2):
-        metrics = {}
-        for name, usual in (("write", 500.0), ("read", 700.0), ("create", 2.0)):
-            is_time = name == "create"
-            level = _level(night, slow) ** (-1 if is_time else 1)
-            metrics[name] = Measure(
-                unit="s" if is_time else "MiB/s",
-                better=Better.LOWER if is_time else Better.HIGHER,
-                values=[usual * level * math.exp(chance.gauss(0.0, spread))],
-            )
-        found.append(
-            Result(
-                id=f"{night}-{size}",
-                name="nightly",
-                started=f"2026-{1 + night // 28:02}-{1 + night % 28:02}T02:15:0{size}.000+00:00",
-                machine="cluster",
-                session=f"night-{night}",
-                campaign="nightly",
-                step="run",
-                point=f"run-000{size}",
-                repetition=1,
-                parameters={"size": size},
-                ranks=1,
-                nodes=1,
-                work="w",
-                source=ResultSource(kind=SourceKind.COMMAND, tool="command"),
-                level="INDICATIVE",
-                reasons=[],
-                metrics=metrics,
-                facts={"firmware": "2" if night >= SLOW else "1"},
-            )
-        )
-    return found
+    """A night on a machine that got another firmware when it became slow."""
+    facts = {"firmware": "2" if night >= SLOW else "1"}
+    return night_results(night, chance, spread, _level(night, slow), facts)
 
 
 def _told(
@@ -154,8 +121,7 @@ class Nights:
         (folder / "machine.yaml").write_text(MACHINE % (self.data, port, SITE))
         commands = folder / "bin"
         commands.mkdir(exist_ok=True)
-        (commands / "venturi").write_text(f'#!/bin/sh\nexec {sys.executable} -m venturi "$@"\n')
-        (commands / "venturi").chmod(0o755)
+        put_venturi(commands)
         self.environment = os.environ | {
             "PATH": f"{commands}:{os.environ['PATH']}",
             "VENTURI_STORE": str(folder / "store"),
@@ -180,17 +146,7 @@ class Nights:
 
     def script(self, text: str, **variables: str) -> int:
         """A script as a runner starts one: bash that ends at the first failure."""
-        done = subprocess.run(
-            ["bash", "-eo", "pipefail", "-c", text],
-            cwd=self.folder,
-            env=self.environment | variables,
-            text=True,
-            capture_output=True,
-            timeout=100,
-            check=False,
-        )
-        print(done.stdout, done.stderr)
-        return done.returncode
+        return run_script(text, self.folder, self.environment | variables)
 
     def events(self) -> list[list[str]]:
         """What each notice was about; mail and hook have heard the same."""

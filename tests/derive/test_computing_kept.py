@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from traced_run import MS, REOPEN, US, TracedRun, planned
 
 from venturi.derive.workload import derive
 from venturi.model.operation import Kind
-from venturi.model.trace import TraceSource
 
 
 def visits(run: TracedRun, rank: int, chance: random.Random, files: int, requests: int) -> None:
@@ -51,10 +49,7 @@ def computed_s(rows: np.ndarray) -> float:
 def check_kept(run: TracedRun, expected_s: float, with_ranks: bool = True) -> None:
     """Each rank of the proxy computes as long, if the run was captured by the tracer; less only
     where the proxy says that pauses are left out."""
-    captured = run.captured(with_ranks)
-    source = TraceSource(format="venturi", file="run.trace")
-    trace = captured.trace.model_copy(update={"source": source})
-    found = derive(replace(captured, trace=trace), "run")
+    found = derive(run.captured(with_ranks, source="venturi"), "run")
     told_s = planned(found).totals.seconds_computing
     # From call to call a program and its recording take up to 2 us, which is no computing.
     near_s = 0.03 * expected_s + 2e-6 * len(run.rows) / (run.ranks if with_ranks else 1)

@@ -12,17 +12,12 @@ from venturi.derive.operation.pace import CALL_TO_CALL_NS
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
-from venturi.model.trace import TraceSource
-from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
 
 
 def recorded(run: TracedRun) -> Workload:
     """What is derived of a run that our own tracer recorded."""
-    captured = run.captured()
-    source = TraceSource(format="venturi", file="run.trace")
-    update = {"source": source}
-    return derive(Captured(captured.trace.model_copy(update=update), captured.operations), "app")
+    return derive(run.captured(source="venturi"), "app")
 
 
 def programs(seed: int) -> TracedRun:

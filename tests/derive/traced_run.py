@@ -83,13 +83,13 @@ class TracedRun:
         for rank in range(self.ranks):
             self.now[rank] = latest + pause + self.p_value.randint(0, US)
 
-    def captured(self, with_ranks: bool = True) -> Captured:
-        """What a capture would hold."""
+    def captured(self, with_ranks: bool = True, source: str = "capture") -> Captured:
+        """What a capture would hold, in the format `source`: of `venturi` computing is known."""
         names = ("process", "kind", "file", "detail", "offset", "bytes", "start_ns", "end_ns")
         columns = dict(zip(names, map(list, zip(*self.rows, strict=True)), strict=True))
         operations = operations_of(**columns, layer=[LAYER_CODES[self.layer]] * len(self.rows))
         trace = Trace(
-            source=TraceSource(format="capture", file="run.trace"),
+            source=TraceSource(format=source, file="run.trace"),
             job=TracedJob(ranks=self.ranks, seconds=max(self.now) / 1e9),
             layers=[self.layer],
             records=[],

@@ -398,28 +398,27 @@ def test_every_repetition_finds_staged_items_as_they_were(
     assert is_gone(made)
 
 
-def test_waiting_is_in_proportion_to_the_work(engine: Engine, tmp_path: Path) -> None:
-    step = items("create", "close").model_copy(update={"wait_factor": 2.5})
+def simulated(engine: Engine, tmp_path: Path, step: Items) -> dict[str, Any]:
+    """A phase of a step on ten items, whose operations take 1 ms each by a simulated clock."""
     made = plan(
         tmp_path,
         [file("d", tree=tree(10, 0), interface="simulated", options=LATENCY)],
         [phase("p", step)],
         clock=ClockKind.SIMULATED,
     )
-    event = engine.run(made).phase("p")
+    return engine.run(made).phase("p")
+
+
+def test_waiting_is_in_proportion_to_the_work(engine: Engine, tmp_path: Path) -> None:
+    step = items("create", "close").model_copy(update={"wait_factor": 2.5})
+    event = simulated(engine, tmp_path, step)
     assert event["seconds"]["total"] == pytest.approx(10 * 0.002 * 3.5, abs=1e-9)
     assert event["seconds"]["compute"] == pytest.approx(10 * 0.002 * 2.5, abs=1e-9)
 
 
 def test_each_operation_has_its_computing_before_it(engine: Engine, tmp_path: Path) -> None:
     step = items("create", "stat", "close").model_copy(update={"thinks_s": [0.3, 0.0, 0.05]})
-    made = plan(
-        tmp_path,
-        [file("d", tree=tree(10, 0), interface="simulated", options=LATENCY)],
-        [phase("p", step)],
-        clock=ClockKind.SIMULATED,
-    )
-    event = engine.run(made).phase("p")
+    event = simulated(engine, tmp_path, step)
     assert event["seconds"]["compute"] == pytest.approx(10 * 0.35, abs=1e-9)
     assert event["seconds"]["total"] == pytest.approx(10 * (0.35 + 3 * 0.001), abs=1e-9)
 

@@ -6,12 +6,13 @@ import csv
 import io
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import site_browsers
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 from test_site_calibration import put_forecast, put_run, runs
@@ -59,14 +60,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "public"
 
 
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def browser(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Browser | Firefox]:
-    kind = Firefox if request.param == "firefox" else Browser
-    found = kind(tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
+browser = site_browsers.both
 
 
 def test_what_a_page_must_not_do_is_seen(browser: Browser | Firefox, tmp_path: Path) -> None:

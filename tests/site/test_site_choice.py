@@ -6,11 +6,12 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import site_browsers
 from site_factory import result, scaling_study, sessions, store_of
 from test_site_build import made
 
@@ -46,12 +47,7 @@ SIDES = """(() => {
 })()"""
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    found = Browser(tmp_path_factory.mktemp("profile"))
-    found.look(1280)
-    yield found
-    found.close()
+browser = site_browsers.chromium
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import site_browsers
 from site_factory import io500_list, scaling_study, sessions, store_of
 from test_site_build import made
 
@@ -56,15 +57,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "public"
 
 
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def browser(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Browser | Firefox]:
-    kind = Firefox if request.param == "firefox" else Browser
-    found = kind(tmp_path_factory.mktemp("profile"))
-    found.look(1280)
-    yield found
-    found.close()
+browser = site_browsers.both
 
 
 @pytest.mark.parametrize("path", PAGES)

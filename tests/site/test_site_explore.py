@@ -6,11 +6,11 @@ import base64
 import io
 import json
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import site_browsers
 from site_factory import result, scaling_study, sessions, store_of
 from test_site_build import made
 
@@ -55,12 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "public"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    found = Browser(tmp_path_factory.mktemp("profile"))
-    found.look(1280)
-    yield found
-    found.close()
+browser = site_browsers.chromium
 
 
 def put_in(browser: Browser, name: str, value: str) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import site_browsers
 from site_factory import result, sessions, store_of
 from test_site_build import content, made
 from test_site_io500 import of_size
@@ -44,15 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def browser(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Browser | Firefox]:
-    kind = Firefox if request.param == "firefox" else Browser
-    found = kind(tmp_path_factory.mktemp("profile"))
-    found.look(1280)
-    yield found
-    found.close()
+browser = site_browsers.both
 
 
 TEXTS = """(() => {
