@@ -152,7 +152,6 @@ class ForecastInterpreter:
             case p.Transfer():
                 self._transfer(step)
             case p.Items():
-                self._pause_s = 0.0
                 self._items(step)
             case p.Manage():
                 self._manage(step)

@@ -113,22 +113,20 @@ class TableCalls:
         self.makes &= self.is_joint | ~self.is_shared
         computing = _computing(table, kept.calls.row, told)[order]
         piece = self.part * table.ranks + self.rank
-        self.think_ns = {
+        usual_ns = {
             kind: _think_ns(computing[mine], piece[mine])
-            for kind in DATA
+            for kind in (KIND_CODES.values() if table.ranks == 1 else DATA)
             for mine in [self.kind == kind]
         }
+        self.think_ns = {kind: usual_ns[kind] for kind in DATA}
         """What is computed before each request of a kind, at least; `before_ns` is the rest."""
-        usual_ns = np.zeros(len(self.row), np.int64)
-        if table.ranks == 1:
-            for kind in set(self.kind[~is_data].tolist()):
-                mine = self.kind == kind
-                usual_ns[mine] = _think_ns(computing[mine], piece[mine])
-        computing -= sum(np.where(self.kind == kind, ns, 0) for kind, ns in self.think_ns.items())
-        computing -= usual_ns
+        before = np.zeros(len(self.row), np.int64)
+        for kind, ns in usual_ns.items():
+            before[self.kind == kind] = ns
+        computing -= before
         least_ns = LEAST_COMPUTE_NS if table.ranks == 1 else LEAST_PAUSE_NS
         gathered = [_gathered(times, least_ns) for times in self._of_ranks(computing)]
-        self.before_ns = _rounded(np.concatenate(gathered)) + usual_ns
+        self.before_ns = _rounded(np.concatenate(gathered)) + np.where(is_data, 0, before)
 
     def _of_ranks(self, column: Column) -> Iterator[Column]:
         """A column in pieces, one for each part and rank."""
