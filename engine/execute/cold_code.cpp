@@ -8,7 +8,7 @@ namespace venturi::execute {
 
 namespace {
 
-/// 256 KiB at 64 bytes each: eight times a core's cache of code.
+/// At 64 bytes each at least 256 KiB: eight times a core's usual cache of code.
 constexpr std::size_t kPieces = 4096;
 
 template <std::size_t Number>

@@ -21,10 +21,10 @@ constexpr std::uint64_t kBytesPerNs = 8;
 /// 51 when what is used grows with the square root of the time from here on.
 constexpr std::uint64_t kPaceNs = 10'000;
 constexpr std::uint64_t kStepBytes = 1024;
-/// Of code, a line each 10 ns. Without any, small calls of four programs on tmpfs (a database in
-/// Java, a log of a key-value store, an index of alignments, a version control) take 18 to 45 %
-/// less time than in the programs; with one each 10 ns 0 to 18 % less, each 5 ns 15 % less to 16 %
-/// more.
+/// Of code, a piece each 10 ns. Without any, small calls of the proxies of three programs on tmpfs
+/// (a database in Java, a log of a key-value store, an index of alignments) take 18 to 45 % less
+/// time than in the programs; with a piece each 10 ns from 18 % less to 14 % more, each 5 ns from
+/// 15 % less to 16 % more.
 constexpr std::uint64_t kNsPerPiece = 10;
 constexpr std::uint64_t kStepPieces = 16;
 
