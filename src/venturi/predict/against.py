@@ -179,8 +179,9 @@ def unseen(workload: Workload) -> list[str]:
         )
     names = [name for name, file in workload.files.items() if file.interface in mapped]
     return [
-        f"{', '.join(names)}: what goes through mapped memory is in neither side's I/O time, for "
-        "no call makes it; the time from the first request to the last has it"
+        f"{', '.join(names)}: what the proxy does through mapped memory is not in its I/O time, "
+        "for no call makes it, nor is what the application does so; the time from the first "
+        "request to the last has what lies between them"
     ]
 
 

@@ -60,8 +60,7 @@ def likeness_text(likeness: Likeness) -> str:
     if likeness.requests_alike < likeness.requests:
         alike = quantity.percent(likeness.requests_alike / likeness.requests)
         parts.append(
-            f"of all {likeness.requests} reads and writes {alike} have the size of one of the "
-            "application's"
+            f"of all {likeness.requests} reads and writes {alike} match the application's in size"
         )
     if likeness.unplaced:
         parts.append(f"places of {likeness.unplaced} not compared")
